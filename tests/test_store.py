@@ -237,7 +237,7 @@ def test_a_clip_that_was_replaced_is_refused(root: Path) -> None:
     begin(root)
     with (
         RunFolder(root, CONFIGURATION) as run,
-        pytest.raises(RunError, match=r"clips/cup\.mp4 is not the file that .*run knows as cup: it was replaced"),
+        pytest.raises(RunError, match=r"clips/cup\.mp4 was replaced after .*run stored a report for cup"),
     ):
         run.add(make_line(sha256="b" * 64))
 
@@ -264,7 +264,9 @@ def test_every_field_of_a_manifest_line_but_where_it_lies_shapes_the_report() ->
 def test_a_clip_of_which_something_else_is_said_now_is_refused(root: Path, field: str) -> None:
     begin(root)
     named = field.removesuffix("_sha256")
-    message = rf"the {named} of .*clips/cup\.mp4 is not the one that .*run knows for cup; choose another `out`, or give"
+    message = (
+        rf"the {named} of .*clips/cup\.mp4 changed after .*run stored a report for cup; choose another `out`, or give"
+    )
     with RunFolder(root, CONFIGURATION) as run:
         with pytest.raises(RunError, match=message):
             run.add(make_line(**{field: SHAPING[field]}))

@@ -1,6 +1,6 @@
 """The models of a run, ready for requests."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from robogaze.backends.base import Backend
@@ -45,13 +45,12 @@ class Models:
         usage: AnswerStore | None = None,
         budget: Budget | None = None,
         outage_s: float = 0.0,
-        notify: Callable[[str], None] = lambda text: None,
     ) -> "Models":
         """Open every model that has a role, behind limits, retries and, with `answers`, the cache.
 
         `usage` keeps calls, cost and model names across starts of the run; without it they are counted from 0.
-        `budget` limits all models together. An unreachable server is waited for up to `outage_s` seconds; `notify` gets
-        messages about it. Raises InputError for an API key that is not set, MissingExtra for a missing package.
+        `budget` limits all models together. Requests wait up to `outage_s` seconds for an unreachable server. Raises
+        InputError for an API key that is not set, MissingExtra for a missing package.
         """
         from robogaze.backends import BACKENDS
 
@@ -66,7 +65,7 @@ class Models:
             backend = Retry(FinishCheck(backend), model.retry)
             if usage is not None:
                 backend = ModelIdentityGuard(backend, name, usage.first_name)
-            backend = OutageWait.around(backend, outage_s, notify)
+            backend = OutageWait.around(backend, outage_s)
             backends[name] = Cache(backend, answers) if answers is not None else backend
         return cls(config, backends, None if config.tracker is None else Sam3(config.tracker.sam3))
 

@@ -85,7 +85,7 @@ def parse_completion(reply: Any, latency_s: float = 0.0) -> Completion:
 
 
 def check_types(completion: Completion) -> None:
-    """Raise ValueError unless every field has its type: for completions that `parse_completion` did not make."""
+    """Raise ValueError unless every field has its type. Backends of other packages may return anything."""
     counts = (completion.prompt_tokens, completion.cached_tokens, completion.completion_tokens)
     amounts = (completion.latency_s, 0.0 if completion.cost_usd is None else completion.cost_usd)
     maybe = [text for text in (completion.finish_reason, completion.refusal) if text is not None]

@@ -1,9 +1,9 @@
 """Data sets: lists of clips (`manifest`, `layouts`), and annotations of them (`formats`).
 
-manifest     entries: clips to score, with their sidecars, one by one or in a JSONL file
-layouts      folders of clips, as others arrange them -> a manifest; one file per layout
-check        are the clips of a manifest what it says
-formats      annotations, as others write them: read and written; one file per format
+manifest     entries: the clips to score, from sidecars or a JSONL file
+layouts      folders of clips, as other tools arrange them -> a manifest; one file per layout
+check        checks of a manifest's clips
+formats      annotations in the formats of other tools, read and written; one file per format
 pairing      references and predictions of the same clips
 clean_clips  the clips of a run that are clean -> a manifest, episodes
 documents    text files: JSON, JSONL, tables

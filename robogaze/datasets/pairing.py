@@ -154,7 +154,7 @@ def _by_clip(annotations: Sequence[ClipAnnotation]) -> dict[str, ClipAnnotation]
         if other is not annotation:
             raise InputError(
                 f"{annotation.clip_id} has two annotations, by {other.author} ({other.source}) and by "
-                f"{annotation.author} ({annotation.source}); choose one with --author, or compare authors with: "
+                f"{annotation.author} ({annotation.source}); choose one with `author`, or compare authors with: "
                 "robogaze agree"
             )
     return by_clip
@@ -178,7 +178,7 @@ def _check_same_taxonomy(references: Sequence[ClipAnnotation], systems: Sequence
     if len(by_taxonomy) > 1:
         first, second = list(by_taxonomy.values())[:2]
         raise InputError(
-            f"{first.source} and {second.source} use labels of different taxonomies; --mixed compares them anyway"
+            f"{first.source} and {second.source} use labels of different taxonomies; `mixed` compares them anyway"
         )
     for system in systems:
         by_fingerprint = {
@@ -190,7 +190,7 @@ def _check_same_taxonomy(references: Sequence[ClipAnnotation], systems: Sequence
             first, second = list(by_fingerprint.values())[:2]
             raise InputError(
                 f"{system.name} is not one system: {first.source} and {second.source} were made with different "
-                "versions of the domain's files; --mixed scores them anyway"
+                "versions of the domain's files; `mixed` scores them anyway"
             )
 
 

@@ -6,7 +6,7 @@ offline/        the judge without a model
 llm.py          a language model as the judge
 table.py        similarities from a file or a folder of files
 unjudged.py     the pairs without a judgement, listed to be judged blind
-similarity.py   a judge asked about all pairs of events of clips
+similarity.py   the similarities of all pairs of events of clips
 rated_pairs.py  pairs of descriptions with ratings
 check.py        how far a judge agrees with ratings
 """
@@ -24,11 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class JudgeSpec:
-    """What a user asks for as a judge.
+    """The judge that a user asks for.
 
-    `value` is what follows "NAME:" (the whole text for a model). `rubric` is the name or file of a rubric, used by a
-    model. `environ` holds the API keys of servers. `answers` is the file of stored answers, that of the user's cache if
-    None. Another `sample` asks a model again even if an answer is stored.
+    Args:
+        value: The text after "NAME:", such as the file of a table; for a model, the whole text.
+        rubric: The name or the file of the rubric for a model.
+        environ: The environment variables that hold the API keys of servers.
+        answers: The file of stored answers; by default, the file in the user's cache.
+        sample: With another number, a model is asked again even if its answer is stored.
     """
 
     value: str
@@ -57,10 +60,10 @@ def open_judge(
     answers: Path | None = None,
     sample: int = 0,
 ) -> "Judge":
-    """The judge of a spec: NAME or NAME:VALUE with a name in JUDGES, else a model as KIND:NAME[@URL] or a YAML file.
+    """Open the judge that a spec names.
 
-    A Judge is returned as it is. See JudgeSpec for the other arguments. Raises InputError for an unknown judge or
-    rubric.
+    A spec is NAME or NAME:VALUE with a name in JUDGES, else a model: KIND:NAME[@URL] or a YAML file. A Judge is
+    returned unchanged. See JudgeSpec for the other arguments. Raises InputError for an unknown judge or rubric.
     """
     if not isinstance(judge, str):
         return judge

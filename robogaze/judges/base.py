@@ -1,7 +1,7 @@
 """The protocol of a judge: how similar are a prediction and a reference, from their descriptions alone?
 
-A judge gets pairs of descriptions and gives each a similarity in [0, 1]. A pair that it could not judge is unscored: it
-has no similarity and a reason, and every table counts it. It never counts as 0.
+A judge rates each pair of descriptions with a similarity in [0, 1]. A pair that it cannot judge is unscored: it has a
+reason in place of a similarity. Every table counts unscored pairs; they never count as 0.
 
 A judge that asks a model also has `ask_ahead` (see `AsksAhead`).
 """
@@ -15,8 +15,8 @@ from typing import Any, Protocol, runtime_checkable
 class DescriptionPair:
     """The descriptions of a reference and a predicted event of one clip.
 
-    `instruction` is what the clip was generated from, None if not known. The types are labels, None if not given; a
-    judge may use that they are equal, but two descriptions are not similar because their labels are.
+    `instruction` is what the clip was generated from, None if not known. The types are labels, None if not given. A
+    judge may use whether they are equal, but equal labels alone do not make two descriptions similar.
     """
 
     clip_id: str
@@ -30,10 +30,10 @@ class DescriptionPair:
 
     @property
     def silent(self) -> "Judgement | None":
-        """The judgement of a pair with an empty description, for which no judge is asked; None if both have one.
+        """The judgement of a pair with an empty description; None if both have a description.
 
-        A prediction without a description scores 0: leaving it out must never pay. Without the reference's there is
-        nothing to compare with.
+        No judge is asked about such a pair. A prediction without a description scores 0, so that an empty field never
+        raises a score. A pair whose reference has no description is unscored.
         """
         if not self.reference.strip():
             return unscored("the reference has no description")
@@ -45,7 +45,7 @@ class Judgement:
     """A judge's answer.
 
     `similarity` is in [0, 1], None if the pair is unscored. `axes` are the ratings it was computed from, empty for a
-    judge without axes. `rationale` is the judge's explanation; for an unscored pair, why there is no similarity.
+    judge without axes. `rationale` is the judge's explanation, or the reason why a pair is unscored.
     """
 
     similarity: float | None
@@ -67,7 +67,7 @@ class Judge(Protocol):
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """What the similarities depend on; results with the same identity can be compared."""
+        """Everything that the similarities depend on; results with the same identity can be compared."""
 
     @property
     def note(self) -> str:

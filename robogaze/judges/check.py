@@ -1,7 +1,7 @@
 """How far a judge agrees with ratings, and with itself.
 
-Intervals are over what was rated together (an event, or a clip), because two pairs about one event are not independent.
-Pairs that the judge left unscored are counted and excluded.
+Pairs that were rated together (about the same event, or in the same clip) are not independent, so intervals resample
+them together. Unscored pairs are counted and excluded.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,10 +37,10 @@ class JudgeAgreement:
 
 @dataclass(frozen=True)
 class Stability:
-    """What changes if the same pairs are judged again.
+    """How much similarities change if the same pairs are judged again.
 
-    `changed` is the share of pairs whose similarity differs between repeats, `spread` the mean over pairs of the
-    standard deviation over repeats; both over the pairs that every repeat scored.
+    `changed` is the share of pairs whose similarity differs between repeats. `spread` is the standard deviation over
+    repeats, averaged over pairs. Both include only the pairs that every repeat scored.
     """
 
     repeats: int
@@ -50,8 +50,9 @@ class Stability:
 
 @dataclass(frozen=True)
 class JudgeCheck:
-    """The measurements of a judge; `kinds` holds for each kind of pair its n and the mean similarity as rated and
-    judged.
+    """The measurements of a judge.
+
+    `kinds` holds for each kind of pair its n, its mean rating, and its mean similarity by the judge.
     """
 
     pairs: int
@@ -79,7 +80,7 @@ def judge_agreement(
 
 
 SAME, OTHER = ("paraphrase", "vaguer"), ("same fault elsewhere", "other object")
-"""Kinds of pairs: of one event in other words, and of the same type of event on another thing."""
+"""Kinds of pairs: two descriptions of one event, and two events of the same type on different objects."""
 
 
 def same_event_auc(
@@ -105,7 +106,7 @@ def check_judge(
     """Compare a judge's runs over the same rated pairs: agreement of the first run, stability over all of them."""
     scores = np.array([[_number(judgement) for judgement in run] for run in runs])
     scored = ~np.isnan(scores[0])
-    kept = [pair for pair, there in zip(rated, scored, strict=True) if there]
+    kept = [pair for pair, is_scored in zip(rated, scored, strict=True) if is_scored]
     first = scores[0][scored]
     return JudgeCheck(
         pairs=len(rated),

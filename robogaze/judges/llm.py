@@ -1,8 +1,8 @@
 """A language model as the judge: it reads both descriptions, sees no picture, and rates them on the axes of a rubric.
 
-It is asked at temperature 0. An invalid answer is sent back with the error, up to three tries in all; a pair without a
-valid answer is unscored, with the reason. The same two texts are asked about once. An answer begins with its reasons,
-so that the ratings follow from them (in RoboGaze's own prompt they come last).
+The model is asked at temperature 0. An invalid answer is sent back with the error, for up to three tries in all. A pair
+without a valid answer is unscored, with the reason. Pairs with the same texts are sent once. The answer gives its
+reasons first, so that the ratings follow from them (RoboGaze's own prompt asks for them last).
 """
 
 import asyncio
@@ -36,10 +36,9 @@ _Texts = tuple[str, str, str | None]
 
 @dataclass(frozen=True)
 class ModelJudge:
-    """Asks the model with the role `judge`.
+    """Asks the model with the role `judge`; see JudgeSpec for the fields.
 
-    The model is opened for each call of `rate` and closed after it. `answers` is the file of stored answers; another
-    `sample` asks again even if an answer is stored. `environ` holds the API keys of servers.
+    The model is opened for each call of `rate` and closed after it.
     """
 
     rubric: Rubric
@@ -108,8 +107,9 @@ class ModelJudge:
         await self.rate(pairs)
 
     async def _ask_all(self, pairs: Sequence[DescriptionPair]) -> list[Judgement]:
-        """Ask about each pair, several at a time. All are asked before the run stops, because a batch holds a whole
-        round.
+        """Ask about each pair, several at a time.
+
+        A stop is raised after all pairs are asked, so that a batch contains a whole round of requests.
         """
         name = self.config.model_of("judge")
         alone = self.config.with_(models={name: self._model}, roles={"vlm": name})
@@ -123,9 +123,9 @@ class ModelJudge:
                 await models.close()
         finally:
             answers.close()
-        if stopped := [estimate for estimate in found if isinstance(estimate, RunStopped)]:
+        if stopped := [result for result in found if isinstance(result, RunStopped)]:
             raise stopped[-1]
-        return [estimate for estimate in found if isinstance(estimate, Judgement)]
+        return [result for result in found if isinstance(result, Judgement)]
 
     async def _side_by_side(self, pairs: Sequence[DescriptionPair], model: Model) -> list[Judgement | RunStopped]:
         found: dict[int, Judgement | RunStopped] = {}

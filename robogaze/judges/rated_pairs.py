@@ -3,9 +3,9 @@
     {"reference": "the cup falls", "prediction": "the mug drops", "similarity": 0.9}
     {"reference": "...", "prediction": "...", "axes": {"event_faithfulness": 5, "specificity": 4, ...}}
 
-A line rates the similarity of the two, as a number in [0, 1] or on all axes of a rubric. It may also hold clip_id,
-reference_id and prediction_id, by which a table finds the pair (without them, both ids are the line number), the
-instruction and the two types; and event, domain, kind and split, by which pairs are grouped.
+A line rates a pair by a similarity in [0, 1], or on all axes of a rubric. Optional keys: clip_id, reference_id and
+prediction_id, which identify the pair in a table (the default of both ids is the line number); instruction,
+reference_type and prediction_type; and event, domain, kind and split, which group pairs.
 """
 
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class _Line(Data):
 
 @dataclass(frozen=True)
 class RatedPair:
-    """A pair and its rating; `unit` names what was rated together (its event, else its clip, else itself)."""
+    """A pair and its rating. Pairs of the same `unit` (event, else clip, else line) were rated together."""
 
     pair: DescriptionPair
     similarity: float
@@ -62,9 +62,9 @@ def read_rated_pairs(path: Path, rubric: Rubric, split: str | None = None) -> tu
     Raises InputError with file, line and key for what is invalid, and if there is no pair.
     """
     found = tuple(_rated(where, line, rubric) for where, line in read_lines(path, _Line))
-    chosen = tuple(estimate for estimate in found if split in (None, estimate.split))
+    chosen = tuple(rated for rated in found if split in (None, rated.split))
     if not chosen:
-        known = ", ".join(sorted({estimate.split for estimate in found if estimate.split})) or "no split is named"
+        known = ", ".join(sorted({rated.split for rated in found if rated.split})) or "no split is named"
         raise InputError(f"{path} holds no pair" + ("" if split is None else f" of the split {split!r} ({known})"))
     return chosen
 

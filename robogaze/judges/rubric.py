@@ -25,7 +25,7 @@ REASONS = "rationale"
 
 
 class RubricAxis(Data):
-    """One thing to rate, with the meaning of both ends of the scale."""
+    """A question, and the meaning of both ends of its scale."""
 
     id: Name
     question: str = Field(min_length=1)
@@ -42,9 +42,7 @@ class RubricFile(Data):
     scale: tuple[int, int]
     ratings: Literal["whole", "fractional"] = "whole"
     threshold: Fraction | None = None
-    """From this share of the scale on, a pair is the same fault; without a threshold the similarity is the share
-    itself.
-    """
+    """The share of the scale from which on the similarity is 1, and below which it is 0; None for the share itself."""
 
     @field_validator("axes")
     @classmethod

@@ -11,13 +11,13 @@ from robogaze.judges.base import DescriptionPair, Judge
 Matrix = NDArray[np.float64]
 
 Query = tuple[ClipAnnotation, Sequence[AnnotatedEvent]]
-"""A reference, and the events of the same clip to compare with its events."""
+"""A reference, and the events that are compared with its events."""
 
 
 async def judgements(queries: Sequence[Query], judge: Judge) -> list[tuple[Matrix, str]]:
-    """For every query the similarity of every pair, and why the first failed judgement failed (empty if none failed).
+    """For every query the similarities of its pairs, and the reason of the first unscored pair (empty without one).
 
-    Similarities are in [0, 1], NaN where the judge gave none; shape (reference events, events).
+    Similarities have shape (reference events, events); they are in [0, 1], NaN for an unscored pair.
     """
     pairs = [
         _pair(clip, reference, event) for clip, events in queries for reference in clip.findings for event in events

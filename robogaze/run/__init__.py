@@ -1,13 +1,15 @@
 """Runs over many clips.
 
-paths -> clips.py: which clips they hold -> plan.py: which of them are to be scored
-      -> engines/: a report for each     -> execute.py: stored in the run folder
+    paths -> clips.py: list the clips  -> plan.py: choose the clips to score
+          -> engines/: diagnose each   -> execute.py: store the reports in the run folder
 
-setup.py      what is done with each clip: domain, pipeline, models
-options.py    how the run is done: where, how many at once, at what cost
-shards.py     parts, samples and the order of a run
-retry.py      which clips are scored again
-estimate.py   what a run will take
-merge.py      shards become a run
-score.py      all of it in one function
+score.py        robogaze.score: all of it in one function
+bench.py        robogaze.bench: score several checkpoints and compare them
+checkpoints.py  the checkpoints of a bench by name
+setup.py        how each clip is scored: domain, pipeline, models
+options.py      how the run is done: folder, shard, engine, limits
+shards.py       shards, samples and the order of a run
+retry.py        which clips are scored again
+estimate.py     the calls, tokens and cost of a run before it starts
+merge.py        merge shards into a run
 """

@@ -1,4 +1,4 @@
-"""Several checkpoints on the same prompts, from Python: what `robogaze bench` does."""
+"""`robogaze.bench`: score several checkpoints on the same prompts and compare them, from Python."""
 
 import json
 import os
@@ -52,16 +52,16 @@ async def bench_async(
         model: See `score`; so are the following arguments.
         domain: The name of a built-in domain, or the folder of a custom one.
         pipeline: A pipeline of the domain.
-        concurrency: Requests to each model, and clips, at once.
+        concurrency: The maximum number of requests per model, and of clips, at once.
         decoder: `pyav` or `decord`.
         options: How each run is done; `max_calls` and `max_cost_usd` apply to each checkpoint.
-        environ: The environment variables that hold the keys of servers.
+        environ: The environment variables that hold the API keys of servers.
 
     Returns:
         The runs, and their comparison.
 
     Raises:
-        InputError: A path does not exist, or a file does not fit.
+        InputError: A path does not exist, or a file is invalid.
         OptionError: Options contradict each other, or two checkpoints have the same name.
         Unreachable: No server answers.
     """
@@ -96,6 +96,6 @@ bench = synchronous(bench_async)
 def _write(result: Comparison, folder: Path, domain: str | None) -> None:
     """Write the numbers, the tables and the page of a comparison."""
     write_whole(folder / "comparison.json", json.dumps(comparison_json(result), ensure_ascii=False, indent=1) + "\n")
-    for name, text in table_files(comparison_tables(result)):
+    for name, text in table_files(list(comparison_tables(result))):
         write_whole(folder / name, text)
     write_comparison_page(folder, comparison_page_data(result, folder), domain)

@@ -4,7 +4,7 @@ import logging
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from os.path import isdir, isfile  # which, other than those of Path, raise nothing for a name that is too long
+from os.path import isdir, isfile  # those of Path raise an error for a name that is too long
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +20,10 @@ _log = logging.getLogger("robogaze")
 
 @dataclass(frozen=True)
 class ClipList:
-    """Clips in their given order.
+    """Clips in the order in which they were given.
 
-    `root` is the folder from which samples and shards name them. `is_whole` says that they are the content of one
-    folder or manifest, and so all the clips of a run.
+    Samples and shards identify clips by their paths relative to `root`. `is_whole` is True if the clips are the content
+    of one folder or manifest, and therefore all clips of the run.
     """
 
     entries: tuple[ManifestEntry, ...]
@@ -32,10 +32,11 @@ class ClipList:
 
 
 def list_clips(paths: Sequence[Path], **given: Any) -> ClipList:
-    """The clips of videos, manifests (.jsonl), and folders or files in a layout that `dataset import` reads.
+    """List the clips of videos, manifests (.jsonl), and folders or files in a layout that `dataset import` reads.
 
-    What is `given` (instruction, initial_frame, layout) holds for all. Raises InputError for a single folder without
-    clips; among several paths such a folder is one unreadable clip. Raises OptionError for a path that holds archives.
+    The fields in `given` (instruction, initial_frame, layout) apply to all clips. Raises InputError for a single folder
+    without clips; among several paths such a folder is one unreadable clip. Raises OptionError for a path with
+    archives.
     """
     found: list[ManifestEntry] = []
     for path in paths:
@@ -57,7 +58,7 @@ def list_clips(paths: Sequence[Path], **given: Any) -> ClipList:
 def _imported(path: Path) -> tuple[ManifestEntry, ...]:
     found = import_clips(path)
     if found.packed:
-        raise OptionError(f"{path} holds archives; unpack them first: robogaze dataset import {path}")
+        raise OptionError(f"{path} contains archives; unpack them first: robogaze dataset import {path}")
     clips = count(len(found.entries), "clip")
     ignored = f", {count(len(found.ignored), 'file')} ignored (robogaze dataset import says why)"
     ignored = ignored if found.ignored else ""

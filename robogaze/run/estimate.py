@@ -1,7 +1,8 @@
-"""What a run will take, before the first call: calls, tokens and cost.
+"""Estimates the calls, tokens and cost of a run before the first call.
 
-Measured from the finished clips if there are enough; else from a rehearsal: a few clips go through the pipeline with
-their real pictures, and every request gets the plainest answer that leads to a question about every dimension.
+The estimate is the mean of the finished clips if there are enough of them. Otherwise a few clips are rehearsed: they go
+through the pipeline with their real pictures, and every request gets the simplest answer, with which every dimension is
+examined.
 """
 
 import asyncio
@@ -17,19 +18,18 @@ from robogaze.run.engines.base import ClipWorker, Task
 from robogaze.stages.pipeline import Pipeline
 
 _REHEARSED = 3
-"""How many clips are rehearsed."""
+"""The number of clips that are rehearsed."""
 
 _ENOUGH = 5
-"""From how many finished clips on their mean is used."""
+"""The number of finished clips from which on their mean is used."""
 
 
 @dataclass(frozen=True)
 class CostEstimate:
-    """What `clips` clips will take: the mean of `sample` clips times their number.
+    """The calls, tokens and cost of `clips` clips: the mean over `sample` clips times their number.
 
-    Completion tokens and cost are the least and the most, None where a price is missing or nothing is known. With
-    `measured` the means are those of finished clips, else of a rehearsal, which asks about every dimension and asks
-    nothing twice.
+    `completion_tokens` and `cost_usd` are (minimum, maximum), None if not known, for example without a price. If
+    `measured`, the sample are finished clips; otherwise it was rehearsed, with every dimension examined and no retries.
     """
 
     clips: int
@@ -48,7 +48,7 @@ async def estimate(
     config: ModelsConfig,
     decoder: str = "pyav",
 ) -> CostEstimate | None:
-    """What `tasks` will take; None when there is none, and when none of those rehearsed can be read."""
+    """The estimate for `tasks`; None without tasks, and if no clip can be read."""
     paid = [summary for summary in finished.values() if summary.status == "complete" and summary.usage.calls]
     if len(paid) >= _ENOUGH and tasks:
         return _measured(len(tasks), paid)
@@ -103,7 +103,7 @@ def _rehearsed(clips: int, rehearsals: Sequence[Mapping[str, "_CountingBackend"]
 
 @dataclass
 class _CountingBackend:
-    """A rehearsal backend that counts what its answers would take; repeated requests are not counted."""
+    """A rehearsal backend that counts calls, tokens and cost, without retries."""
 
     price: Price | None
     calls: int = 0
@@ -116,11 +116,10 @@ class _CountingBackend:
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """A rehearsal's."""
         return self._inner.identity
 
     async def complete(self, request: Request) -> Completion:
-        """The plainest answer."""
+        """The simplest answer."""
         completion = await self._inner.complete(request)
         if request.attempt == 1:
             self._count(request, completion)
@@ -137,7 +136,7 @@ class _CountingBackend:
             self.most_usd += self.price.maximum(request)
 
     async def ready(self) -> None:
-        """Always."""
+        """Always ready."""
 
     async def close(self) -> None:
-        """Nothing to free."""
+        """Nothing to release."""

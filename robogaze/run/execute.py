@@ -3,15 +3,14 @@
     with open_run(entries, setup, options, environ) as run:   # list the clips, open the run folder
         async for result in run.execute():                    # each report is stored, then yielded
             ...
-    run.summaries, run.unreadable, run.stopped                # what the run holds in the end
+    run.summaries, run.unreadable, run.stopped                # the result
 
-A clip with a report in the run folder is finished, unless a question of it was never answered: that is asked again. A
-clip that cannot be read is counted and the others are scored; a clip that a model fails on gets its report, partial or
-unscored. Only a stop on purpose ends a run early: an exhausted budget at once, pending answers after every clip has
-asked what it can.
+A clip with a report in the run folder is finished, unless one of its requests got no answer; then it is scored again. A
+clip that cannot be read is counted, and the other clips are scored. A clip on which a model fails gets a report with
+the status partial or unscored. A run ends early only if it raises RunStopped: an exhausted budget stops it at once;
+pending answers of a batch stop it after all clips have written their requests.
 """
 
-import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
@@ -34,12 +33,10 @@ from robogaze.run.setup import RunSetup
 from robogaze.run.shards import check_count, sample
 from robogaze.store import RunFolder
 
-_log = logging.getLogger("robogaze")
-
 
 @dataclass(frozen=True)
 class ClipResult:
-    """A clip whose result is known: its report if it was scored now, and its summary; None where it is unreadable."""
+    """The result of a clip. `summary` is None for an unreadable clip; `report` also for a clip finished before."""
 
     clip_id: str
     entry: ManifestEntry
@@ -51,11 +48,11 @@ class ClipResult:
 class ScoringRun:
     """A run over clips.
 
-    `summaries` are the reports at a glance by clip id, in the order of the clips once the run ended; `scored` are the
-    ids of those that this start scored. `stopped` says why the run ended early, None when it did not. `environ` holds
-    the keys of servers; `models` are asked instead of those of the setup, if they are given, and `answers` is their
-    cache. With `is_whole`, the entries are all the clips of the run: unreadable ones of earlier starts that are not
-    among them are dropped.
+    `summaries` are the summaries of the reports by clip id, in the order of the clips after the end of the run.
+    `scored` are the ids of the clips that this start scored. `stopped` is the reason why the run ended early, None if
+    it did not. `environ` holds the API keys of servers. `models`, if given, replace the models of the setup, and
+    `answers` is their cache. If `is_whole`, the entries are all clips of the run: clips that were unreadable in earlier
+    starts and are not among the entries are dropped.
     """
 
     entries: Sequence[ManifestEntry]
@@ -74,10 +71,11 @@ class ScoringRun:
     _reports: dict[str, Report] = field(default_factory=dict, repr=False)
 
     async def execute(self, on_decoded: Decoded | None = None) -> AsyncGenerator[ClipResult, None]:
-        """Score the clips that are to be scored; yields the finished ones first, each other when it is stored.
+        """Score the clips that are not finished. Yields the finished clips first, and each other clip once it is
+        stored.
 
-        `on_decoded` hears how much of each clip is decoded, in the thread that decodes. Raises Unreachable when no
-        server answers before the first clip, and what is the fault of the program, the disk or the domain.
+        `on_decoded` is called with the decoded share of a clip, in the thread that decodes it. Raises Unreachable if no
+        server answers before the first clip. Errors of the program, the disk or the domain are also raised.
         """
         for clip_id, summary in self.plan.finished.items():
             yield ClipResult(clip_id, self.plan.clips[clip_id].entry, summary)
@@ -97,7 +95,7 @@ class ScoringRun:
         self._finish()
 
     def reports(self) -> Iterator[Report]:
-        """The reports, in the order of the clips; of a run with a folder each is read when it is needed."""
+        """The reports, in the order of the clips; with a run folder, each is read from it when it is needed."""
         for clip_id in self.summaries:
             report = self._reports.get(clip_id) if self.folder is None else self.folder.stored.report(clip_id)
             if report is not None:
@@ -105,7 +103,7 @@ class ScoringRun:
 
     @asynccontextmanager
     async def _engine_context(self, on_decoded: Decoded | None) -> AsyncIterator[EngineContext]:
-        """Open the models and the answers kept so far; without a run folder these are in the user's cache."""
+        """Open the models and the stored answers; without a run folder, answers are in the user's cache."""
         if self.models is not None or self.setup.models is None:
             yield EngineContext(self.setup, self.options, self.environ, self.models, self.answers, on_decoded)
             return
@@ -116,11 +114,10 @@ class ScoringRun:
                 self.setup.models,
                 answers,
                 self.environ,
-                # A run folder knows what all its starts spent; the user's cache knows no runs.
+                # Usage is counted per run folder; the user's cache belongs to no run.
                 usage=None if self.folder is None else answers,
                 budget=Budget(self.options.max_calls, self.options.max_cost_usd),
                 outage_s=self.options.outage_s,
-                notify=_log.warning,
             )
             try:
                 await models.ready()
@@ -131,16 +128,16 @@ class ScoringRun:
             answers.close()
 
     def _enter_clips(self) -> None:
-        """Put the clips on the run folder's manifest; before that nothing of this start is written."""
+        """Add the clips to the run folder's manifest, the first thing that a start writes."""
         if self.folder is None:
             return
         if self.options.part is not None:
-            self.folder.claim()  # a shard without clips must not count as missing
+            self.folder.claim()  # so that a shard without clips does not count as missing
         clips = self.plan.clips.values()
         self.folder.add(*(clip.line.with_(path=self.folder.address(clip.entry.path)) for clip in clips), replace=True)
 
     def _forget_failed(self, answers: AnswerStore | None) -> None:
-        """Forget the invalid answers of clips that are scored again; the cache would only repeat them."""
+        """Delete the invalid answers of clips that are scored again from the cache, which would return them."""
         if self.options.retry_failed and self.folder is not None and answers is not None:
             for task in self.plan.tasks:
                 if (report := self.folder.stored.report(task.clip_id)) is not None:
@@ -157,14 +154,14 @@ class ScoringRun:
         else:
             self._reports[result.clip_id] = report
             if report.status != "complete" and answers is not None:
-                # Nothing is left to score again with --retry-failed; the next command must not find the same answers.
+                # Without a run folder there is no --retry-failed: the next command must not find invalid answers.
                 forget_answers(report, answers)
         self.scored.add(result.clip_id)
         self.summaries[result.clip_id] = summary = ReportSummary.of(report)
         return ClipResult(result.clip_id, entry, summary, report)
 
     def _finish(self) -> None:
-        """Put the clips into their order, and write which of them cannot be read."""
+        """Sort the results by the order of the clips, and store the unreadable clips."""
         self.summaries = {name: self.summaries[name] for name in self.plan.clips if name in self.summaries}
         place = {entry.address: number for number, entry in enumerate(self.entries)}
         self.unreadable.sort(key=lambda clip: place[clip.uri])
@@ -189,14 +186,14 @@ def open_run(
     answers: AnswerStore | None = None,
     is_whole: bool = False,
 ) -> Iterator[ScoringRun]:
-    """List the clips of a run and hold its folder; nothing is scored yet.
+    """List the clips of a run and lock its folder; nothing is scored yet.
 
-    `root` is the folder from which clips are named when they are sampled or divided into shards, by default the
-    working directory. `models` are open models that are asked instead of those of the setup, and `answers` is their
-    cache; the caller closes both. `is_whole` says that the entries are all the clips of the run.
+    Samples and shards identify clips by their paths relative to `root`, by default the working directory. `models` are
+    open models that replace those of the setup, and `answers` is their cache; the caller closes both. `is_whole` says
+    that the entries are all clips of the run.
 
-    Raises OptionError for options that do not fit, InputError for clips that do not, and RunError for a folder that is
-    in use or holds another run.
+    Raises OptionError for invalid options, InputError for invalid clips, and RunError for a folder that is in use or
+    contains another run.
     """
     options = options or RunOptions()
     options.check(setup)

@@ -1,7 +1,7 @@
-"""Merging runs: the shards of a run become that run.
+"""Merges runs, such as the shards of a run.
 
-Runs are merged only if their configurations agree. A clip that several runs hold is kept once: the more complete report
-wins, and of two equally complete ones the first. The merged runs stay as they are.
+Runs are merged only if their configurations are equal. A clip that is in several runs is kept once, with its most
+complete report, or the first of equally complete ones. The merged runs are not changed.
 """
 
 import os
@@ -21,9 +21,10 @@ _FURTHER: tuple[Status, ...] = ("unscored", "partial", "complete")
 
 @dataclass(frozen=True)
 class MergeResult:
-    """Counts of a merge: runs, clips, reports, clips that several runs hold, and unreadable clips.
+    """Counts of a merge.
 
-    `missing` are the shards that are not there, as `3/8`; `incomplete` counts reports that are partial or unscored.
+    `repeated` counts the clips with a report in several runs, `incomplete` the reports that are partial or unscored.
+    `missing` are the missing shards, as `3/8`.
     """
 
     runs: int
@@ -36,10 +37,10 @@ class MergeResult:
 
 
 def merge(sources: Sequence[Path], out: Path) -> MergeResult:
-    """Merge runs into `out`, which may hold an earlier merge.
+    """Merge runs into `out`, which may contain an earlier merge.
 
-    Raises RunError for a folder without a run, for runs of different configurations, for shards of different counts,
-    and for one clip id of two different clips.
+    Raises RunError for a folder without a run, for runs with different configurations, for shards of different counts,
+    and for two different clips with the same id.
     """
     if any(source.resolve() == out.resolve() for source in sources):
         raise RunError(f"{out} cannot be merged into itself; choose another `out`")
@@ -66,23 +67,23 @@ def merge(sources: Sequence[Path], out: Path) -> MergeResult:
 def _configuration(source: Path) -> dict[str, Any]:
     found = configuration_of(source)
     if not found:
-        raise RunError(f"{source} holds no run: it has no run.json")
+        raise RunError(f"{source} is not a run folder: it has no run.json")
     return found
 
 
 def _missing(shards: Sequence[str | None]) -> tuple[str, ...]:
-    """The shards that are not there, as `3/8`; none where whole runs are merged."""
+    """The missing shards, as `3/8`; none if whole runs are merged."""
     counts = {shard.partition("/")[2] for shard in shards if shard is not None}
     if not counts:
         return ()
     if len(counts) > 1 or None in shards:
-        raise RunError("shards of different counts, or shards and whole runs, cannot be merged: they share clips")
+        raise RunError("shards of different counts, or shards and whole runs, share clips and cannot be merged")
     count = int(counts.pop())
     return tuple(name for number in range(1, count + 1) if (name := f"{number}/{count}") not in shards)
 
 
 def _merge_clips(source: StoredRun, run: RunFolder) -> int:
-    """Add the clips of a run to another; returns how many were in both."""
+    """Add the clips of a run to another; return the number of clips with a report in both."""
     repeated, lines = 0, [_moved(line, source.root, run) for line in source.lines]
     run.add(*lines)
     for line in lines:
@@ -95,7 +96,7 @@ def _merge_clips(source: StoredRun, run: RunFolder) -> int:
 
 
 def _merge_unreadable(sources: Sequence[Path], run: RunFolder) -> None:
-    """Write what no run could read; the list of an earlier merge is dropped."""
+    """Store the clips that no run could read; the list of an earlier merge is dropped."""
     read = {line.path for line in run.lines if run.stored.has_report(line.clip_id)}
     found = [_readdressed(clip, source, run) for source in sources for clip in StoredRun(source).unreadable]
     run.write_unreadable([clip for clip in found if clip.uri not in read], listed=())
@@ -110,7 +111,7 @@ def _readdressed(clip: Unreadable, source: Path, run: RunFolder) -> Unreadable:
 
 
 def _merge_answers(sources: Sequence[Path], into: Path) -> None:
-    """Copy the answers of runs and what was spent on them, so that the merged run can be resumed."""
+    """Copy the answers of runs and their calls and cost, so that the merged run can be resumed."""
     present = [path for path in sources if path.is_file()]
     if present:
         store = AnswerStore(into)

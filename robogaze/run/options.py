@@ -1,4 +1,4 @@
-"""How a run is done: where, how many clips at once, in which order, and what it may cost."""
+"""How a run is done: folder, shard, order, engine, and limits of calls and cost."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from robogaze.run.shards import Shard
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a run is done; nothing here changes what is found in a clip.
+    """How a run is done. No option changes the result for a clip.
 
     Args:
         out: The run folder; without one, nothing is kept after the process ends.

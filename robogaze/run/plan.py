@@ -1,7 +1,7 @@
-"""Which clips a run has, each once, which of them are scored already, and which are to be scored.
+"""The plan of a run: its clips without duplicates, and which of them are still to be scored.
 
-A file is read to its end once, to know it by its content. While its size and modification time are those that the run
-folder knows, later starts do not read it again.
+Files are identified by their content, so each is read once. Later starts do not read it again unless its size or
+modification time differs from the run folder's manifest.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,12 +31,13 @@ class RunClip:
 
 @dataclass(frozen=True)
 class RunPlan:
-    """The clips of a run, and what is to be done.
+    """The clips of a run, and which of them are to be scored.
 
-    `clips` are by id, in their given order; `finished` are those with a report; `tasks` are the others, in the order
-    in which they are scored. `repeated` are files that are the same clip as another. `replaced` says of a clip with a
-    report what changed since ("file" or "instruction"): it is scored again. `added` and `removed` are the ids that are
-    not in the run folder's manifest yet, and those that only it lists; both are empty for a run that begins.
+    `clips` are all clips by id, in the order in which they were given; `finished` are the clips with a report; `tasks`
+    are the others, in the order in which they are scored. `repeated` are files that are duplicates of another clip.
+    `replaced` gives for a clip whose report is out of date what changed since ("file" or "instruction"); it is scored
+    again. `added` are the ids that the run folder's manifest does not list, `removed` those that only the manifest
+    lists; both are empty for a new run.
     """
 
     clips: Mapping[str, RunClip]
@@ -52,10 +53,10 @@ class RunPlan:
 def make_plan(
     entries: Sequence[ManifestEntry], folder: RunFolder | None = None, *, retry_failed: bool = False, seed: int = 0
 ) -> RunPlan:
-    """List the clips. Nothing is written.
+    """Plan a run. Nothing is written.
 
-    Raises InputError for two clips of which one would be lost, because their ids are made of what they have in common,
-    and RunError when a scored clip was replaced by another file under its name.
+    Raises InputError for two clips with the same id and different fields, and RunError if the file of a scored clip was
+    replaced.
     """
     clips, unreadable, repeated = _clips(entries, folder)
     finished: dict[str, ReportSummary] = {}
@@ -79,7 +80,7 @@ def make_plan(
 def _clips(
     entries: Sequence[ManifestEntry], folder: RunFolder | None
 ) -> tuple[dict[str, RunClip], list[Unreadable], list[str]]:
-    """The clips by id, the files that cannot be read, and those that are the same clip as another."""
+    """The clips by id, the files that cannot be read, and the duplicates."""
     clips: dict[str, RunClip] = {}
     unreadable: list[Unreadable] = []
     repeated: list[str] = []
@@ -107,7 +108,7 @@ def _is_scored_again(summary: ReportSummary, retry_failed: bool) -> bool:
 
 
 def _changes(clips: Mapping[str, RunClip], folder: RunFolder | None) -> tuple[Sequence[str], Sequence[str]]:
-    """The ids that the run folder does not know yet, and those that it alone knows."""
+    """The ids that the run folder's manifest does not list, and those that only it lists."""
     known = {} if folder is None else {line.clip_id: line for line in folder.lines}
     if folder is None or not known:
         return (), ()
@@ -117,15 +118,12 @@ def _changes(clips: Mapping[str, RunClip], folder: RunFolder | None) -> tuple[Se
         line = known[clip_id]
         now = present.get(line.path)
         if now is not None and now.sha256 != line.sha256 and folder.stored.has_report(clip_id):
-            raise RunError(
-                f"{now.path} was replaced since {folder.root} began, which holds a report of the old file; choose "
-                "another `out`"
-            )
+            raise RunError(f"{now.path} was replaced after {folder.root} stored a report for it; choose another `out`")
     return [clip_id for clip_id in clips if clip_id not in known], removed
 
 
 class _Contents:
-    """The contents of files, by SHA-256. Each file is read once, and none that a run folder knows as it is now."""
+    """The SHA-256 of files. A file is read once, and not at all if it is unchanged since the manifest was written."""
 
     def __init__(self, folder: RunFolder | None) -> None:
         self._folder = folder
@@ -133,7 +131,7 @@ class _Contents:
         self._known = {(line.path, line.size_bytes, line.modified_ns): line.sha256 for line in lines}
 
     def of(self, entry: ManifestEntry, size_bytes: int | None = None, modified_ns: int | None = None) -> str:
-        """The content of a clip's file. Raises VideoError when it cannot be read, or is not the expected content."""
+        """The SHA-256 of a clip's file. Raises VideoError if it cannot be read or differs from the expected hash."""
         path = entry.path.as_posix() if self._folder is None else self._folder.address(entry.path)
         stamp = (path, size_bytes, modified_ns)
         if size_bytes is not None and stamp in self._known:
@@ -144,7 +142,7 @@ class _Contents:
 
 
 def _line(entry: ManifestEntry, contents: _Contents) -> ManifestLine:
-    """What a clip's report depends on. Raises VideoError when its file, or its initial frame, cannot be read."""
+    """The manifest line of a clip. Raises VideoError if its file or its initial frame cannot be read."""
     stamp = _stamp(entry.path)
     content = contents.of(entry, **stamp)
     given = {name: getattr(entry, name) for name in ManifestLine.model_fields if name in ManifestEntry.model_fields}
@@ -154,7 +152,7 @@ def _line(entry: ManifestEntry, contents: _Contents) -> ManifestLine:
 
 
 def _stamp(path: Path) -> Mapping[str, int]:
-    """The size and modification time of a file; empty when there is none, which reading it will say."""
+    """The size and modification time of a file; empty if it is missing (reading it raises the error)."""
     try:
         found = path.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""Which clips with a report are scored again."""
+"""Decides which clips with a report are scored again."""
 
 from robogaze.backends import AnswerStore
 from robogaze.core.report import Report
@@ -7,12 +7,12 @@ from robogaze.errors import FailureKind
 
 
 def awaits_answer(report: Report | ReportSummary) -> bool:
-    """Whether a request got no answer, so that the same command sends it again."""
+    """Whether a request got no answer; the next start sends it again."""
     return any(failure.kind.unanswered for failure in report.failures)
 
 
 def has_invalid_answers(report: Report | ReportSummary) -> bool:
-    """Whether answers were refused, invalid or undecided, so that `--retry-failed` requests others."""
+    """Whether answers were refused, invalid or undecided; `--retry-failed` requests new ones."""
     return any(failure.kind.retried_on_request for failure in report.failures)
 
 
@@ -22,7 +22,7 @@ def found_no_server(report: Report | ReportSummary) -> bool:
 
 
 def forget_answers(report: Report, answers: AnswerStore) -> None:
-    """Delete the clip's invalid and undecided answers from the cache, which would otherwise return them again."""
+    """Delete the clip's invalid and undecided answers from the cache, so that their requests are sent again."""
     undecided = {failure.stage for failure in report.failures if failure.kind is FailureKind.UNDECIDED}
     calls = [call for call in report.provenance.calls if call.outcome == "invalid" or call.stage in undecided]
     answers.forget(call.key for call in calls)

@@ -1,4 +1,4 @@
-"""Scoring clips from Python: what `robogaze score` does, in the same words."""
+"""`robogaze.score`: score clips from Python."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _SHOWN_REPORTS = 20
-"""How many reports of a run a notebook shows."""
+"""The number of reports of a run that a notebook shows."""
 
 Paths = str | Path | Sequence[str | Path]
 
@@ -39,8 +39,8 @@ Paths = str | Path | Sequence[str | Path]
 class RunResult:
     """The reports of a run, in the order of its clips; iterate it, or turn it into a data frame.
 
-    `unreadable` are the clips without a report, which stay in every denominator. `stopped` says why the run ended
-    early, None when it did not. `folder` is the run folder with its page `index.html`, None without one.
+    `unreadable` are the clips without a report; they count in every denominator. `stopped` is the reason why the run
+    ended early, None if it did not. `folder` is the run folder with its page `index.html`, None without one.
     """
 
     reports: Reports
@@ -55,7 +55,7 @@ class RunResult:
         return len(self.reports)
 
     def __getitem__(self, clip: int | str) -> Report:
-        """A report by its place or its clip id. Raises IndexError or KeyError."""
+        """A report by its position or its clip id. Raises IndexError or KeyError."""
         if isinstance(clip, int):
             return self.reports[clip]
         for report in self.reports:
@@ -68,7 +68,7 @@ class RunResult:
         return self.reports.to_dataframe()
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: how many clips there are, and the reports, worst first."""
+        """The view in a notebook: the number of clips, and the reports, worst first."""
         worst_first = sorted(self.reports, key=lambda report: -sum(event.severity or 0 for event in report.events))
         counts = [count(len(self.reports), "report")]
         counts += [f"the worst {_SHOWN_REPORTS} are shown"] if len(self.reports) > _SHOWN_REPORTS else []
@@ -92,28 +92,28 @@ async def score_async(
     options: RunOptions | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> RunResult:
-    """Score clips: say what failed in each, when, why and how badly.
+    """Score clips: report what failed in each, when, why and how badly.
 
     Args:
         paths: Videos, folders of videos, or manifests (.jsonl).
-        instruction: What the clips were generated for; else from sidecars or manifests.
-        initial_frame: A picture of the scene before the clips start.
+        instruction: The instruction that all clips were generated from; by default, that of a sidecar or the manifest.
+        initial_frame: An image of the scene before the clips start.
         layout: `single`, or `ROWSxCOLUMNS:name,name,...` for views in a grid; recognised by default.
-        model: `KIND:NAME[@URL]`, or a YAML file of models. Without one, only what can be measured in the frames is
-            reported, and no clip is called clean.
+        model: `KIND:NAME[@URL]`, or a YAML file of models. Without a model, RoboGaze reports only what it can measure
+            in the frames, and no clip is called clean.
         domain: The name of a built-in domain, or the folder of a custom one.
         pipeline: A pipeline of the domain; the default depends on whether a model is given.
-        concurrency: Requests to each model, and clips, at once.
+        concurrency: The maximum number of requests per model, and of clips, at once.
         decoder: `pyav` or `decord`.
-        out: The run folder: reports, frames, answers. Needed to resume.
+        out: The folder for reports, frames and answers; needed to resume.
         options: How the run is done: sample, shard, engine, limits of calls and cost.
-        environ: The environment variables that hold the keys of servers.
+        environ: The environment variables that hold the API keys of servers.
 
     Returns:
-        The reports. A clip that cannot be read, or that a model fails on, never stops the others.
+        The reports. A clip that cannot be read, or on which a model fails, does not stop the others.
 
     Raises:
-        InputError: A path does not exist, or a file does not fit.
+        InputError: A path does not exist, or a file is invalid.
         OptionError: Options contradict each other, or the pipeline needs a model and none is given.
         Unreachable: No server answers.
     """
@@ -128,7 +128,7 @@ async def score_async(
         chosen = replace(chosen, clips_at_once=concurrency)
     frame = None if initial_frame is None else Path(initial_frame)
     if frame is not None:
-        await in_thread(open_picture, frame, f"the initial frame {frame}")  # it is given for every clip
+        await in_thread(open_picture, frame, f"the initial frame {frame}")  # it applies to every clip
     given = {
         "instruction": instruction,
         "initial_frame": frame,

@@ -1,4 +1,4 @@
-"""What is done with each clip of a run: the pipeline of a domain, its models, a decoder."""
+"""How each clip of a run is scored: the pipeline of a domain, its models, a decoder."""
 
 import logging
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _log = logging.getLogger("robogaze")
 
 @dataclass(frozen=True)
 class RunSetup:
-    """What is done with each clip. `domain_path` is the name of a built-in domain, or the absolute path of a folder."""
+    """How each clip is scored. `domain_path` is the name of a built-in domain, or the absolute path of a folder."""
 
     domain_path: str
     pipeline: Pipeline
@@ -28,12 +28,11 @@ class RunSetup:
 
     @property
     def domain(self) -> Domain:
-        """The pipeline's domain."""
         return self.pipeline.domain
 
     @property
     def configuration(self) -> dict[str, Any]:
-        """What makes two runs the same run; without secrets."""
+        """The content of run.json, without secrets: a run can be resumed only with an equal configuration."""
         return {
             "schema_version": SCHEMA_VERSION,
             "robogaze": __version__,
@@ -58,8 +57,7 @@ def make_setup(
 ) -> RunSetup:
     """Load a domain and one of its pipelines; the defaults depend on whether a model is given.
 
-    Raises OptionError for a pipeline that asks a model where none is given, InputError and DomainError for files that
-    do not fit.
+    Raises OptionError for a pipeline that needs a model if none is given, InputError and DomainError for invalid files.
     """
     path = str(domain or default_domain())
     if path not in domain_folders():

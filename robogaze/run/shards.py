@@ -1,7 +1,7 @@
-"""Shards, samples and the order of a run, all by a hash of the clip: none depends on the machine or on other clips.
+"""Shards, samples and the order of a run.
 
-A clip stays in its shard however many clips are added later, and a run that is stopped early has scored a random sample
-of its clips.
+All of them follow from a hash of the clip and depend neither on the machine nor on other clips. A clip stays in its
+shard when clips are added, and a run that is stopped early has scored a random sample of its clips.
 """
 
 import os
@@ -36,43 +36,46 @@ class Shard:
         return f"{self.number}/{self.count}"
 
     def folder(self, run: Path) -> Path:
-        """Where the shard of a run is written: beside the run, so that no reader of the run finds a clip twice."""
+        """The folder of the shard: next to the run, so that no reader of the run finds a clip twice."""
         width = len(str(self.count))
         return shards_of(run) / f"{self.number:0{width}}-of-{self.count}"
 
     def of(self, entries: Sequence[ManifestEntry], root: Path) -> tuple[ManifestEntry, ...]:
-        """The entries of this shard; an entry without clip_id is known by its instruction and its path from `root`."""
+        """The entries of this shard.
+
+        An entry without clip_id is identified by its instruction and its path relative to `root`.
+        """
         return tuple(entry for entry in entries if _number(_name(entry, root)) % self.count == self.number - 1)
 
 
 def shards_of(run: Path) -> Path:
-    """The folder that holds the shards of a run."""
-    run = Path(os.path.abspath(run))  # `.` has no name of its own
+    """The folder of the shards of a run."""
+    run = Path(os.path.abspath(run))  # the path `.` has no name
     return run.with_name(f"{run.name}.shards")
 
 
 def written_shards(run: Path) -> tuple[Path, ...]:
-    """The shards of a run that were started, sorted."""
+    """The folders of the shards of a run that were started, sorted."""
     return tuple(sorted(path for path in shards_of(run).glob("*-of-*") if (path / "run.json").is_file()))
 
 
 def check_count(run: Path, count: int) -> None:
-    """Raise RunError when a run was divided into another number of shards before: clips would be scored twice."""
+    """Raise RunError if a run was divided into another number of shards before; clips would be scored twice."""
     for path in written_shards(run):
         before = path.name.rpartition("-")[2]
         if before != f"{count}":
             raise RunError(
-                f"{path.parent} holds shards of {before}; use {before} shards again, or remove it to start with {count}"
+                f"{path.parent} contains {before} shards; use {before} shards again, or remove it to start with {count}"
             )
 
 
 def random_order(seed: int) -> Callable[[str], str]:
-    """A sort key that puts clip ids in a random order, which depends on the seed alone."""
+    """A sort key that puts clip ids in a random order, which depends only on the seed."""
     return lambda clip_id: sha256(f"{seed}\0{clip_id}".encode()).hexdigest()
 
 
 def sample(entries: Sequence[ManifestEntry], limit: int, seed: int, root: Path) -> tuple[ManifestEntry, ...]:
-    """A random sample of `limit` entries, in their order; with the same seed a larger sample contains a smaller one."""
+    """A random sample of `limit` entries, in their order; a larger sample contains a smaller one of the same seed."""
     order = random_order(seed)
     chosen = {id(entry) for entry in sorted(entries, key=lambda entry: order(_name(entry, root)))[:limit]}
     return tuple(entry for entry in entries if id(entry) in chosen)

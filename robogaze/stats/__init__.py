@@ -1,4 +1,4 @@
-"""Statistics on numbers: intervals, comparisons and agreement, whatever the numbers are about.
+"""Statistics: intervals, comparisons and agreement. Nothing here depends on clips or reports.
 
 resample.py              bootstrap over clips, kept as sums
 interval.py              bootstrap intervals

@@ -1,11 +1,11 @@
 """Agreement of raters beyond chance: Cohen's kappa, Fleiss' kappa, Krippendorff's alpha.
 
-A rating is a label, or None (or NaN) if there is none. All three are 1 for perfect agreement, 0 for chance, below 0 for
-less than chance. They are undefined, with the reason, if nothing was rated twice or all ratings are the same: then
-there is no chance to disagree.
+A rating is a label; None or NaN is a missing rating. All three coefficients are 1 for perfect agreement, 0 for chance
+agreement and below 0 for less. They are undefined, with the reason, if nothing was rated twice or all ratings are the
+same.
 
-The values are those of scikit-learn and krippendorff. These libraries take one sample at a time; over the resamples the
-same is computed from sums, all at once. `by` maps each unit (event) to its cluster (clip).
+The values are computed by scikit-learn and krippendorff. These libraries take one sample at a time, so the values of
+the resamples are computed here, from sums, all at once. `by` maps each unit (event) to its cluster (clip).
 """
 
 import numbers
@@ -20,7 +20,7 @@ from robogaze.stats.resample import Clusters, Floats, ratio
 
 Rating = Hashable | None
 Ratings = Sequence[Sequence[Rating]]
-"""For each unit its ratings; for `cohen` and `fleiss`, by the same raters in the same order."""
+"""The ratings of each unit; for `cohen` and `fleiss`, by the same raters in the same order."""
 
 Scale = Literal["nominal", "ordinal", "interval", "ratio"]
 
@@ -36,7 +36,7 @@ def cohen(ratings: Ratings, *, by: Clusters | None = None, level: float = LEVEL)
     if any(len(unit) != 2 for unit in ratings):
         raise ValueError("Cohen's kappa is of two raters: each unit needs two ratings, None where one is missing")
     labels = _labels(ratings, "nominal")
-    pairs = [[labels[event] for event in unit] if not any(map(_missing, unit)) else None for unit in ratings]
+    pairs = [[labels[rating] for rating in unit] if not any(map(_missing, unit)) else None for unit in ratings]
     both = np.array([pair for pair in pairs if pair is not None], dtype=np.intp).reshape(-1, 2)
     if not len(both):
         return undefined("nothing was rated by both")
@@ -53,8 +53,8 @@ def cohen(ratings: Ratings, *, by: Clusters | None = None, level: float = LEVEL)
 def fleiss(ratings: Ratings, *, by: Clusters | None = None, level: float = LEVEL) -> Estimate:
     """Fleiss' kappa of two or more raters; `n` counts the units with ratings.
 
-    It is defined if all units have the same number of ratings. Otherwise it is undefined (use `alpha`): a weighted
-    version is no longer Fleiss' kappa, and dropping units would be silent.
+    Undefined unless all units have the same number of ratings; use `alpha` then. (A weighted version is no longer
+    Fleiss' kappa, and units must not be dropped silently.)
     """
     counts = _counts(ratings, _labels(ratings, "nominal"))
     per_unit = counts.sum(axis=1)
@@ -78,7 +78,7 @@ def fleiss(ratings: Ratings, *, by: Clusters | None = None, level: float = LEVEL
 def alpha(ratings: Ratings, scale: Scale = "nominal", *, by: Clusters | None = None, level: float = LEVEL) -> Estimate:
     """Krippendorff's alpha for any number of raters with missing ratings; `n` counts the units rated twice or more.
 
-    On every scale but the nominal one the labels are numbers.
+    Labels are numbers on every scale except the nominal one.
     """
     known = _pairable(ratings, scale)
     if isinstance(known, Estimate):
@@ -95,13 +95,13 @@ def alpha(ratings: Ratings, scale: Scale = "nominal", *, by: Clusters | None = N
 def alpha_by_class(
     ratings: Ratings, *, by: Clusters | None = None, level: float = LEVEL
 ) -> Mapping[Hashable, Estimate]:
-    """Nominal alpha for the units of each class: how far from chance is the disagreement on those?
+    """Nominal alpha for the units of each class.
 
-    A unit belongs to the class that most of its ratings name; in a tie, to each of those classes in equal parts. The
-    value is 1 - the observed disagreement in the units of the class / the disagreement expected over all units. Chance
-    is the same for all classes, and the mean over the classes, weighted by the ratings of their units, is the alpha of
-    all. `n` counts the units that belong to the class, wholly or partly. (Alpha of "this class or not" would not help
-    with two classes: it is the same number for both.)
+    The value of a class is 1 - (observed disagreement in its units) / (disagreement expected over all units). The mean
+    over classes, weighted by the number of ratings of their units, is the alpha of all units. A unit belongs to the
+    class that most of its ratings name; in a tie, it belongs to each of those classes in equal parts. `n` counts the
+    units that belong to the class, wholly or partly. (The alpha of "this class or not" would be the same number for
+    both of two classes.)
     """
     labels = _labels(ratings, "nominal")
     known = _pairable(ratings, "nominal")
@@ -124,7 +124,7 @@ def alpha_by_class(
     return found
 
 
-# What was rated.
+# Ratings.
 
 
 def _missing(rating: Rating) -> bool:
@@ -132,7 +132,7 @@ def _missing(rating: Rating) -> bool:
 
 
 def _labels(ratings: Ratings, scale: Scale) -> dict[Hashable, int]:
-    """The labels that were given, in order, with their positions."""
+    """The labels in the ratings, in order, with their positions."""
     given = {rating for unit in ratings for rating in unit if not _missing(rating)}
     ordered = sorted(given, key=repr) if scale == "nominal" else sorted(given, key=_number)
     return {label: place for place, label in enumerate(ordered)}
@@ -145,7 +145,7 @@ def _number(label: Hashable) -> float:
 
 
 def _counts(ratings: Ratings, labels: Mapping[Hashable, int]) -> Floats:
-    """How many ratings name each label, shape (units, labels)."""
+    """The number of ratings with each label, shape (units, labels)."""
     counts = np.zeros((len(ratings), len(labels)))
     for place, unit in enumerate(ratings):
         for rating in unit:
@@ -155,7 +155,7 @@ def _counts(ratings: Ratings, labels: Mapping[Hashable, int]) -> Floats:
 
 
 def _pairable(ratings: Ratings, scale: Scale) -> tuple[Floats, Floats] | Estimate:
-    """Counts of the units rated twice or more (0 for the others) and the labels' values; or why there is no alpha."""
+    """The counts of units rated twice or more (0 for the others) and the labels' values; or an undefined estimate."""
     labels = _labels(ratings, scale)
     counts = _counts(ratings, labels)
     counts[counts.sum(axis=1) < 2] = 0
@@ -212,7 +212,7 @@ def _alpha_of_class(sums: Floats) -> Floats:
 
 
 def _beyond_chance(observed: Floats, expected: Floats) -> Floats:
-    """1 - observed / expected disagreement, NaN where chance could not disagree."""
+    """1 - observed / expected disagreement, NaN where the expected disagreement is 0."""
     return 1 - ratio(observed, expected)
 
 
@@ -228,7 +228,7 @@ def _distances(values: Floats, scale: Scale, counts: Floats) -> Floats:
     """Krippendorff's squared distances of labels, (..., labels, labels); only the ordinal ones depend on the data."""
     if scale == "nominal":
         return 1 - np.eye(len(values))
-    if scale == "ordinal":  # as far apart as the ranks of what was given
+    if scale == "ordinal":  # distances are differences of the labels' mean ranks in the data
         values = np.cumsum(counts, axis=-1) - counts / 2
     apart = values[..., :, None] - values[..., None, :]
     if scale == "ratio":

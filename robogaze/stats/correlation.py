@@ -1,7 +1,7 @@
-"""How two series of ratings of the same things correlate, and how far they are apart.
+"""Correlation and mean difference of two series of ratings of the same items.
 
-The intervals are percentile intervals over resampled clusters, because pairs of descriptions about one event are not
-independent. The correlations are scipy's; over the resamples the same is computed from sums, all at once.
+Intervals are percentile intervals over resampled clusters, because pairs of descriptions of one event are not
+independent. The correlations are computed by scipy, those of the resamples from sums, all at once.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ def pearson(x: Numbers, y: Numbers, *, by: Clusters | None = None, level: float 
 
 
 def spearman(x: Numbers, y: Numbers, *, by: Clusters | None = None, level: float = LEVEL) -> Estimate:
-    """Spearman's rank correlation, ties at their mean rank; undefined as `pearson` is. Each resample is ranked anew."""
+    """Spearman's rank correlation, ties at their mean rank; undefined like `pearson`. Each resample is ranked again."""
     first, second = _both(x, y)
     if why := _why_undefined(first, second):
         return undefined(why, n=len(first))
@@ -48,7 +48,7 @@ def auc(x: Numbers, positive: NDArray[np.bool_], *, by: Clusters | None = None, 
     """The probability that a positive has a higher value than a negative, ties counted half; undefined without both."""
     values = np.asarray(x, dtype=np.float64)
     if positive.all() or not positive.any():
-        return undefined("there are not both kinds", n=len(values))
+        return undefined("there are only positives or only negatives", n=len(values))
     above, below = values[positive], values[~positive]
     wins = (above[:, None] > below) + 0.5 * (above[:, None] == below)
     if by is None:
@@ -85,7 +85,7 @@ def _both(x: Numbers, y: Numbers) -> tuple[Floats, Floats]:
     if first.shape != second.shape or first.ndim != 1:
         raise ValueError(f"two series of the same length are needed, not {first.shape} and {second.shape}")
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
-        raise ValueError("a series holds a number that is not finite; leave out the pairs that are not rated")
+        raise ValueError("a series holds a number that is not finite; remove pairs without a rating first")
     return first, second
 
 
@@ -98,7 +98,7 @@ def _why_undefined(first: Floats, second: Floats) -> str:
 
 
 def _moments(counts: Floats, x: Floats, y: Floats) -> Floats:
-    """The sums that a correlation is computed from, for each thing (..., things, 6), weighted by `counts`."""
+    """The terms of the sums for a correlation, weighted by `counts`, shape (..., items, 6)."""
     return np.stack([counts, counts * x, counts * y, counts * x * x, counts * y * y, counts * x * y], axis=-1)
 
 
@@ -114,7 +114,7 @@ def _pearson(sums: Floats) -> Floats:
 
 
 def _ranks(values: Floats, counts: Floats) -> Floats:
-    """Mean ranks of values in samples that hold each value `counts` (resamples, values) times, 0 in the middle."""
+    """Mean ranks, centred at 0, of values in samples that contain each value `counts` (resamples, values) times."""
     order = np.argsort(values, kind="stable")
     starts = np.flatnonzero(np.diff(values[order], prepend=np.nan))
     grouped = np.add.reduceat(counts[:, order], starts, axis=1)

@@ -1,17 +1,17 @@
 """Bootstrap intervals, for many systems at once.
 
-An interval is undefined, with the reason, and never replaced by another kind of interval, if
+An interval is undefined, with the reason, and never replaced by an interval of another kind, if
 
 - the value itself is undefined;
-- fewer than MIN_DEFINED_SHARE of the resamples have a value (an event type that three clips have): an interval from the
-  others would describe the luckier samples;
-- every resample gives the same value, because there is one clip or all clips have the same: the data do not show how
-  the value varies; for a share, `wilson` does;
-- for BCa, the correction does not exist: the value lies outside all resampled ones, or the skew is too large.
+- fewer than MIN_DEFINED_SHARE of the resamples have a value (for example, an event type in three clips): the others
+  are not a fair sample;
+- every resample gives the same value, because there is one clip or all clips are equal: the data do not show how the
+  value varies (for a share, use `wilson`);
+- the BCa correction does not exist: the value lies outside all resampled values, or the skew is too large.
 
-With few clips a bootstrap interval is narrower than its level says. A percentile interval of 95 % held the true mean of
-5 exponential values in 77 % of samples, of 10 in 86 %, of 20 in 90 %, of 50 in 93 %, of 200 in 94 %; BCa was at most
-two points better (2,000 samples each; tests/stats/test_coverage.py repeats a part of it).
+With few clips a bootstrap interval is too narrow. A percentile interval at 95 % contained the true mean of 5
+exponential values in 77 % of samples, of 10 in 86 %, of 20 in 90 %, of 50 in 93 %, of 200 in 94 %; BCa was at most two
+points better (2,000 samples each; tests/stats/test_coverage.py repeats a part of it).
 """
 
 from collections.abc import Callable
@@ -40,8 +40,9 @@ NOISE = 1e-12
 
 @dataclass(frozen=True)
 class Intervals:
-    """Values with intervals, arrays of one shape; without an interval `low` and `high` are NaN, and `why` gives the
-    reason.
+    """Values with intervals, arrays of the same shape.
+
+    Without an interval `low` and `high` are NaN, and `why` gives the reason.
     """
 
     value: Floats
@@ -50,7 +51,7 @@ class Intervals:
     why: NDArray[np.object_]
 
     def estimate(self, *index: int, n: int) -> Estimate:
-        """The estimate at an index; `n` counts what it is computed from."""
+        """The estimate at an index, computed from `n` items."""
         return Estimate(
             float(self.value[index]), float(self.low[index]), float(self.high[index]), n, str(self.why[index])
         )
@@ -84,7 +85,7 @@ def estimate(
 ) -> Estimate:
     """A value with the percentile interval of its statistic; without an interval if `by` is None.
 
-    `rows` (things, columns) are what the statistic is computed from, by sums.
+    The statistic is a function of the sums of `rows` (items, columns).
     """
     if by is None:
         return Estimate(value, n=n)
@@ -92,7 +93,7 @@ def estimate(
 
 
 def _between(value: Floats, drawn: Floats, shares: Floats) -> Intervals:
-    """The quantiles at two `shares` (..., 2), which are NaN where there are none."""
+    """Intervals between the quantiles at `shares` (..., 2); none where a share is NaN."""
     ordered = np.sort(drawn, axis=-1)  # NaNs last
     count = (~np.isnan(ordered)).sum(axis=-1)
     why = _why(value, ordered, count, shares)
@@ -139,10 +140,9 @@ def _corrected(value: Floats, drawn: Floats, skew: Floats, level: float) -> Floa
 
 
 def _acceleration(sums: Sums, statistic: Statistic, system: tuple[int, ...]) -> float:
-    """How fast a system's standard error changes with the value, from leaving out each clip in turn.
+    """BCa's acceleration of a system, from leaving out each clip in turn (the jackknife).
 
-    A stratum without one of its clips is scaled back to its size, so that the weights of strata stay the same. With one
-    stratum this is the usual jackknife for every statistic that does not depend on the number of clips.
+    A stratum without one of its clips is scaled to its full size, so that the weights of strata stay the same.
     """
     rows, total = sums.rows[system], sums.total[system]
     squares = cubes = 0.0

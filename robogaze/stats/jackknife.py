@@ -1,12 +1,11 @@
 """Student's intervals for functions of sums, from leaving out each unit in turn (the jackknife).
 
-A unit is what was drawn independently: a clip, or a prompt with all its clips (see `resample.draw_resamples`). Leaving
-out a unit changes the value a little; the sum of the squared changes is its variance, and with few units the t
-distribution gives the width of the interval. Its degrees of freedom are the units that change the value minus one for
-each stratum: a unit that has no value adds no certainty.
+Units are independent: a clip, or a prompt with all its clips (see `resample.draw_resamples`). Leaving out a unit
+changes the value a little; the sum of the squared changes is the variance, and the t distribution gives the width of
+the interval. The degrees of freedom are the number of units that change the value, minus one for each stratum.
 
-If nothing varies, the changes are all zero. For values in [0, 1] Wilson's interval of a share of as many units as have
-a value is used then: 20 of 20 do not show that the next one is a hit, too.
+If nothing varies, all changes are zero. For values in [0, 1] the interval is then Wilson's, for a share of as many
+units as have a value: 20 hits of 20 do not show that the next unit is also a hit.
 """
 
 from dataclasses import dataclass
@@ -25,9 +24,10 @@ SAME = "nothing varies from unit to unit"
 
 @dataclass(frozen=True)
 class JackknifeError:
-    """Standard errors of values: arrays of one shape, NaN if a value is undefined without some unit.
+    """Standard errors of values, arrays of the same shape.
 
-    `error` is the standard error, 0 if nothing varies; `freedom` the degrees of freedom, at least 1.
+    `error` is the standard error: 0 if nothing varies, NaN if the value is undefined without one of the units.
+    `freedom` is the degrees of freedom, at least 1.
     """
 
     error: Floats
@@ -37,9 +37,9 @@ class JackknifeError:
     def of(cls, moved: Floats, strata: Floats) -> "JackknifeError":
         """From the influence of each unit (..., units); `strata` gives the number of each unit's stratum."""
         error = np.sqrt((moved**2).sum(axis=-1))
-        telling = np.abs(moved) > NOISE * np.maximum(error, NOISE)[..., None]
-        groups = np.stack([telling[..., strata == name].any(axis=-1) for name in np.unique(strata)], axis=-1)
-        freedom = np.maximum(1.0, telling.sum(axis=-1) - groups.sum(axis=-1))
+        matters = np.abs(moved) > NOISE * np.maximum(error, NOISE)[..., None]
+        groups = np.stack([matters[..., strata == number].any(axis=-1) for number in np.unique(strata)], axis=-1)
+        freedom = np.maximum(1.0, matters.sum(axis=-1) - groups.sum(axis=-1))
         return cls(np.where(error > NOISE, error, np.where(np.isnan(error), np.nan, 0.0)), freedom)
 
     def reach(self, level: float) -> Floats:
@@ -48,17 +48,17 @@ class JackknifeError:
         return reach
 
     def p(self, value: Floats) -> Floats:
-        """The two-sided p of a difference of 0; NaN if nothing varies."""
+        """The two-sided p-value against a difference of 0; NaN if nothing varies."""
         t = np.divide(np.abs(value), self.error, out=np.full(np.shape(value), np.nan), where=self.error > 0)
         p: Floats = 2 * stdtr(self.freedom, -t)
         return p
 
 
 def influences(sums: Sums, statistic: Statistic) -> Floats:
-    """The change of the values when each unit is left out, scaled so that the squares add up to the variance.
+    """The changes of the values when each unit is left out, scaled so that their squares add up to the variance.
 
-    Units are on the last axis. A stratum without one of its units is scaled back to its size, so that the weights of
-    strata stay the same; the only unit of a stratum changes nothing.
+    Units are on the last axis. A stratum without one of its units is scaled to its full size, so that the weights of
+    strata stay the same. The change of a stratum's only unit is 0.
     """
     axis = sums.total.ndim - 1
     shape = np.shape(statistic(sums.total))
@@ -75,7 +75,7 @@ def influences(sums: Sums, statistic: Statistic) -> Floats:
 
 
 def has_value(sums: Sums, statistic: Statistic) -> NDArray[np.bool_]:
-    """Which units have a value of their own, and so contribute to the whole value; units are on the last axis."""
+    """Whether each unit has a value, and so contributes to the value of all; units are on the last axis."""
     return np.moveaxis(~np.isnan(statistic(sums.rows)), sums.total.ndim - 1, -1)
 
 
@@ -88,9 +88,10 @@ def stratum_numbers(sums: Sums) -> Floats:
 
 
 def student_intervals(sums: Sums, statistic: Statistic, *, level: float = LEVEL, share: bool = False) -> Intervals:
-    """A statistic with its t interval; that of a value in [0, 1] (`share`) is clipped to it and always has a width.
+    """A statistic with its t interval.
 
-    The statistic may give several values: shapes are those of the systems, then of the values.
+    With `share` the values are in [0, 1]: the interval is clipped to this range, and it has a width even if nothing
+    varies. The statistic may give several values: shapes are those of the systems, then of the values.
     """
     value = np.asarray(statistic(sums.total))
     spread = JackknifeError.of(influences(sums, statistic), stratum_numbers(sums))
@@ -100,7 +101,7 @@ def student_intervals(sums: Sums, statistic: Statistic, *, level: float = LEVEL,
     flat = (spread.error == 0) & ~np.isnan(value)
     if share:
         units = has_value(sums, statistic).sum(axis=-1).astype(np.float64)
-        # A single unit that is so, or is not, is 1 of 1 or 0 of 1.
+        # A single unit with the value 1 or 0 is a share of 1 of 1 or 0 of 1.
         single = np.isnan(spread.error) & (units == 1) & (np.minimum(np.abs(value), np.abs(1 - value)) < NOISE)
         flat, why = flat | single, np.where(single, "", why)
         spread = JackknifeError(np.where(single, 0.0, spread.error), spread.freedom)
@@ -130,11 +131,10 @@ def wilson_bounds(
 def clustered_wilson(
     value: float, n: int, spread: tuple[float, float], units: int, *, level: float
 ) -> tuple[float, float]:
-    """Wilson's interval of a share of `n` things that come in `units`, as of so many independent things that vary
-    alike.
+    """Wilson's interval of a share of `n` items that are not independent, because they come in `units`.
 
-    `units` are those that hold such a thing. `spread` is the standard error and the degrees of freedom of the share
-    over the units.
+    `n` is replaced by the number of independent items whose share has the same standard error. `spread` holds the
+    standard error of the share over the units, and its degrees of freedom.
     """
     error, freedom = spread
     independent = float(min(n, units))

@@ -1,7 +1,4 @@
-"""Many comparisons at once: p-values adjusted for their number.
-
-A p-value that is NaN is no comparison: it is not counted and stays NaN.
-"""
+"""P-values adjusted for the number of comparisons. A NaN is not counted and stays NaN."""
 
 from collections.abc import Callable, Sequence
 
@@ -11,14 +8,12 @@ from robogaze.stats.resample import Floats
 
 
 def holm(p: Sequence[float] | Floats) -> Floats:
-    """Adjusted by Holm: below a level, the probability of any false positive among all comparisons is at most that
-    level.
-    """
+    """Holm's adjustment: it controls the probability of any false positive among all comparisons."""
     return _adjusted(p, _step_down)
 
 
 def benjamini_hochberg(p: Sequence[float] | Floats) -> Floats:
-    """Adjusted by Benjamini and Hochberg: of those below a level, at most that share are false positives on average."""
+    """Benjamini and Hochberg's adjustment: it controls the mean share of false positives among the positives."""
     from scipy.stats import false_discovery_control
 
     return _adjusted(p, lambda known: np.asarray(false_discovery_control(known, method="bh"), dtype=np.float64))

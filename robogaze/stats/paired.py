@@ -1,8 +1,9 @@
 """Systems compared on the same clips: differences, and ranks.
 
-The difference of two systems is taken unit by unit (clip, or prompt if clips share one), so what makes a unit hard for
-both cancels out: its interval can exclude zero although the two systems' own intervals overlap. Intervals and p-values
-are Student's over the units (see `jackknife`). Significance is decided by p adjusted for the number of pairs (Holm).
+The difference of two systems is computed per unit (a clip, or a prompt with its clips), so the difficulty of a unit
+cancels out: the interval of the difference can exclude zero although the intervals of the two systems overlap.
+Intervals and p-values are Student's over the units (see `jackknife`). Significance is decided by the p-value adjusted
+for the number of pairs (Holm).
 """
 
 from collections.abc import Sequence
@@ -38,11 +39,10 @@ FEW = "there are fewer than two units"
 class Difference:
     """`first` minus `second`, two systems by their positions.
 
-    `p` is two-sided; `holm` and `fdr` are adjusted for the number of pairs. `min_detectable` is the difference that
-    these units would show (80 % power at the level of 5 %). `equivalence_bound` is the difference that is ruled out:
-    with the level's confidence for all pairs together no difference is larger (two one-sided tests). All are NaN if the
-    difference has no interval. `significant` says whether the two differ, adjusted for the number of pairs; None if
-    that is undefined.
+    `p` is two-sided; `holm` and `fdr` are `p` adjusted for the number of pairs. `min_detectable` is the smallest
+    difference that this number of units can detect (80 % power at the level of 5 %). Differences larger than
+    `equivalence_bound` are ruled out, at the confidence level for all pairs together (two one-sided tests). All are NaN
+    if the difference has no interval. `significant` is decided after adjustment; None if undefined.
     """
 
     first: int
@@ -63,8 +63,10 @@ class Difference:
 
 
 def verdict(significant: bool, equivalence_bound: float, margin: float | None = None) -> str:
-    """Whether two systems differ, and which differences are ruled out; with a `margin`, whether they are equal within
-    it.
+    """Whether two systems differ, in words.
+
+    Without a significant difference it gives the largest difference that is not ruled out; with a `margin`, whether the
+    systems are equal within it.
     """
     text = "different" if significant else "no significant difference"
     if margin is not None:
@@ -76,8 +78,8 @@ def verdict(significant: bool, equivalence_bound: float, margin: float | None = 
 class Rank:
     """A system's rank, 1 for the highest value; systems with the same value share the mean of their ranks.
 
-    The interval covers the ranks of the system in the resamples. `first` is the share of the resamples in which it
-    ranks first, split evenly among ties; NaN without an interval.
+    The interval is over the ranks of the system in the resamples. `first` is the share of resamples in which it ranks
+    first, split evenly among ties; NaN without an interval.
     """
 
     rank: Estimate
@@ -107,10 +109,10 @@ def pairwise_differences(
 ) -> tuple[Difference, ...]:
     """Every pair of `pairs_of`; empty for fewer than two systems.
 
-    `sums` are of a table (systems, clips, columns); n counts the units with a value under either of the two. If every
-    unit shows the same difference, there is an interval for values in [0, 1] only (`share`): that of a share of the
-    units with a value under both, and the p of a sign test. `family` is the number of comparisons that
-    `equivalence_bound` holds for together, by default that of the pairs.
+    `sums` are of a table (systems, clips, columns). `n` counts the units with a value under at least one of the two
+    systems. If the difference is the same in every unit, there is an interval only for values in [0, 1] (`share`): that
+    of a share of the units with a value under both, with the p-value of a sign test. `family` is the number of
+    comparisons for which `equivalence_bound` holds together, by default the number of pairs.
     """
     first, second = pairs = pairs_of(len(sums.total), baseline)
     value, moved = np.asarray(statistic(sums.total)), influences(sums, statistic)
@@ -133,8 +135,8 @@ def pairwise_mean_differences(
 ) -> tuple[Difference, ...]:
     """Every pair of `pairs_of` by the mean of a value per clip (systems, clips), NaN where a clip has no value.
 
-    A pair is compared on the clips that have a value under both, and those are its n: otherwise a system without a
-    value on hard clips would gain by it.
+    A pair is compared on the `n` clips that have a value under both systems, so that missing values on hard clips are
+    no advantage.
     """
     first, second = pairs = pairs_of(len(values), baseline)
     rows = mean_rows(values[first] - values[second])
@@ -147,7 +149,10 @@ def pairwise_mean_differences(
 def pairwise_share_differences(
     hits: NDArray[np.bool_], *, level: float = LEVEL, baseline: int | None = None
 ) -> tuple[Difference, ...]:
-    """Every pair of `pairs_of` by a share of the same independent things (systems, things): Newcombe's, McNemar's."""
+    """Every pair of `pairs_of` by a share of the same independent items, (systems, items).
+
+    Intervals are Newcombe's, p-values McNemar's.
+    """
     first, second = pairs_of(len(hits), baseline)
     found = []
     for a, b in zip(first.tolist(), second.tolist(), strict=True):
@@ -157,9 +162,9 @@ def pairwise_share_differences(
 
 
 def difference_of_shares(first: int, second: int, cells: Sequence[int], pairs: int, level: float) -> Difference:
-    """One of `pairs` pairs, from counts of hits in both, the first, the second and neither.
+    """The difference of one of `pairs` pairs, from counts of hits in both, the first, the second and neither.
 
-    NaN, with the reason, if all counts are 0.
+    Undefined if all counts are 0.
     """
     if not sum(cells):
         return Difference(first, second, paired_shares(*cells, level=level)[0], nan, nan)
@@ -170,11 +175,11 @@ def difference_of_shares(first: int, second: int, cells: Sequence[int], pairs: i
 
 
 DETECTED = float(ndtri(1 - ALPHA / 2) + ndtri(POWER))
-"""How many standard errors a difference needs to be detected four times of five."""
+"""The number of standard errors at which a difference is detected with a power of 80 %."""
 
 
 def one_sided_level(level: float, pairs: int) -> float:
-    """The level of two-sided intervals whose ends are one-sided bounds for so many pairs together."""
+    """The level of two-sided intervals whose ends are one-sided bounds for all pairs together."""
     return 1 - 2 * (1 - level) / max(1, pairs)
 
 
@@ -208,14 +213,14 @@ def _differences(
 ) -> tuple[Difference, ...]:
     """The differences of all pairs (pairs,) from the influence of each unit on them, (pairs, units).
 
-    `counts` are their n, and the number of units with a value under both.
+    `counts` are `n`, and the number of units with a value under both systems.
     """
     n, units = counts
     spread, outer = JackknifeError.of(moved, stratum_numbers(sums)), one_sided_level(level, family or len(value))
     p, reach, widest = spread.p(value), spread.reach(level), spread.reach(outer)
     flat = spread.error == 0
     if share:
-        # As many units are alike as there are: what the next may do is Wilson's, and the sign test's.
+        # All units are equal: the interval is Wilson's, and the p-value that of a sign test.
         same_units, nothing = units.astype(np.float64), np.zeros(len(value))
         reach = np.where(flat, wilson_bounds(nothing, same_units, level=level)[1], reach)
         widest = np.where(flat, wilson_bounds(nothing, same_units, level=outer)[1], widest)

@@ -1,14 +1,13 @@
-"""Prediction-powered estimates: a judge's mean over many things, corrected by a few labels.
+"""Prediction-powered inference: the mean of a judge's predictions, corrected with a few labels.
 
     corrected = mean of the predictions - mean of (prediction - truth) over a labelled sample
 
-Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), for a mean. The interval is Student's, from the variances of
-both parts. It covers the truth as often as its level says, whatever the judge's errors are, if the labelled things are
-a random sample of the same kind and no label is for two things. The plain mean of predictions instead has a narrow
-interval around the wrong value. A judge that is always right costs no width; a useless one leaves the width of the
-labels.
+The method is that of Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), for a mean. The interval is Student's,
+from the variances of both parts. It has its stated coverage whatever the judge's errors are, if the labelled items are
+a random sample of the same population. The plain mean of the predictions has a narrower interval around a wrong value.
+The better the judge, the narrower the corrected interval; with a useless judge it is as wide as from the labels alone.
 
-`ppi-python`, the authors' package, does this and much more; it is no dependency, because a mean takes ten lines.
+The authors' package `ppi-python` is not a dependency, because a mean takes ten lines.
 """
 
 from collections.abc import Sequence
@@ -22,15 +21,15 @@ from robogaze.stats.interval import LEVEL
 from robogaze.stats.resample import Floats
 
 MIN_LABELS = 30
-"""With fewer labels the interval of their mean error covers the truth too seldom: with 10 in 82 %, with 30 in 94 %."""
+"""With fewer labels the coverage of a 95 % interval is too low: 82 % with 10 labels, 94 % with 30."""
 
 
 def calibrated_mean(predictions: Floats, labelled: Floats, truth: Floats, *, level: float = LEVEL) -> Estimate:
-    """The mean truth of the things that `predictions` are for; `n` counts those.
+    """The mean true value of the `n` items that were predicted.
 
-    `labelled` and `truth` are the predictions and the true values of the labelled sample. The value may leave the range
-    of the truth (a share below 0); it is not clipped, because that would bias it. Undefined with fewer than MIN_LABELS
-    labels or two predictions. Raises ValueError if the two arrays differ in shape.
+    `labelled` and `truth` are the predictions and the true values of the labelled sample. The value may be outside the
+    range of the truth (a share below 0); it is not clipped, because that would bias it. Undefined with fewer than
+    MIN_LABELS labels or two predictions. Raises ValueError if `labelled` and `truth` differ in shape.
     """
     if labelled.shape != truth.shape:
         raise ValueError(f"{len(labelled)} labelled predictions do not go with {len(truth)} labels")
@@ -53,9 +52,10 @@ def calibrated_difference(
 ) -> tuple[Estimate, float, float, float]:
     """A difference of two means, each corrected with its own labels: value, p, standard error and equivalence bound.
 
-    `predicted` is the paired difference of the predictions with its standard error and degrees of freedom; `first` and
-    `second` are the errors (prediction - truth) on the labels of either side, which are other clips. The equivalence
-    bound is the largest difference in the interval of the level `outer`. Undefined with fewer than MIN_LABELS labels.
+    `predicted` is the paired difference of the predictions with its standard error and degrees of freedom. `first` and
+    `second` are the errors (prediction - truth) on the labelled clips of each side, which are other clips. The
+    equivalence bound is the largest difference in the interval of the level `outer`. Undefined with fewer than
+    MIN_LABELS labels.
     """
     fewest = min(len(first), len(second))
     if fewest < MIN_LABELS:

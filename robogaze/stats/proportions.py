@@ -1,9 +1,9 @@
-"""Shares of things: one share, and the difference of two shares of the same things.
+"""A share of items, and the difference of two shares of the same items.
 
-The interval of a share is Wilson's, which has a width for 0 of n and n of n, too. That of a difference is Newcombe's
-(1998, method 10): Wilson's intervals of the two shares, joined with their correlation. It has a width where no thing
-differs, which resampling cannot give: 20 of 20 that agree do not show that the next one would. The p-value is McNemar's
-in its mid-p form: whether the things that differ do so one way more than the other.
+The interval of a share is Wilson's, which also has a width for 0 of n and n of n. The interval of a difference is
+Newcombe's (1998, method 10), from Wilson's intervals of both shares and their correlation. It has a width even if no
+item differs, which resampling cannot give: if 20 of 20 items agree, the next may not. The p-value is McNemar's, in its
+mid-p form.
 """
 
 from math import sqrt
@@ -17,8 +17,7 @@ from robogaze.stats.interval import LEVEL
 def wilson(hits: int, n: int, *, level: float = LEVEL) -> Estimate:
     """`hits` of `n` with Wilson's interval; undefined for n = 0. Raises ValueError unless 0 <= hits <= n.
 
-    In closed form, because scipy's `binomtest` also computes an exact p-value, which takes milliseconds; the tests
-    compare the two.
+    scipy's `binomtest` takes milliseconds, because it also computes an exact p-value; the tests compare the two.
     """
     if not 0 <= hits <= n:
         raise ValueError(f"{hits} of {n} is not a share")

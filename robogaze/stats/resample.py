@@ -1,20 +1,19 @@
 """Bootstrap over clips: resamples drawn within strata, and kept as sums.
 
-Clips that were generated from the same prompt are not independent: with `units` they are drawn together, and rows are
-summed by unit first. By default a clip is a unit of its own.
+Clips generated from the same prompt are not independent: with `units` they are drawn together, and their rows are
+summed first. By default each clip is a unit.
 
-A clip is a row of numbers, and a score is a function of the rows' sums: a ratio of two sums, or a mean, which is the
-sum of the values over the sum of "there is a value" (`mean_rows`, `mean`). A resample is then a row of counts, how
-often each clip was drawn, and the sums of all resamples for all systems are one matrix product. The systems share the
-resamples, which makes their differences paired. A score that is averaged over data sets is a function of sums, too, if
-each data set has its own columns, zero for the clips of the others.
+A clip is a row of numbers, and a score is a function of the sums of rows: a ratio of two sums, or a mean (the sum of
+the values over the number of values; see `mean_rows` and `mean`). A resample is a row of counts, one for each clip, so
+the sums of all resamples for all systems are one matrix product. Systems share the resamples, so their differences are
+paired. A score that is averaged over data sets is also a function of sums, if each data set has its own columns, which
+are 0 for the clips of the other data sets.
 
-Resamples are drawn by position. The caller sorts the clips (by id) first, so that two runs with the same seed give the
-same bytes. In another order the sums over all clips stay the same to the last bit, but other clips are drawn, and an
-interval differs as with another seed.
+Resamples are drawn by position. The caller sorts the clips by id first, so that the same seed gives the same bytes. In
+another order the sums over all clips are the same to the last bit, but other clips are drawn, as with another seed.
 
-Memory: counts are made for some resamples at a time (BLOCK) and discarded, about 70 MB whatever the number of clips.
-What stays is the table itself and systems x resamples x columns sums.
+Memory: the counts of some resamples at a time (BLOCK), about 70 MB for any number of clips; the table; and
+systems x resamples x columns sums.
 """
 
 import math
@@ -27,7 +26,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 BLOCK = 2_000_000
-"""How many counts are held at once."""
+"""The number of counts in memory at a time."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +48,8 @@ class Sums:
 class Resamples:
     """`count` resamples of `size` units, in which every stratum keeps its size.
 
-    They are drawn again from `seed` whenever they are needed. `of` gives for each clip the position of its unit, None
-    if each clip is a unit of its own.
+    They are drawn again from `seed` when they are needed. `of` holds the position of each clip's unit, None if each
+    clip is a unit.
     """
 
     strata: tuple[NDArray[np.intp], ...]
@@ -62,7 +61,7 @@ class Resamples:
     def blocks(self, width: int = 0) -> Iterator[Floats]:
         """How often each unit was drawn, some resamples at a time: arrays (resamples, units).
 
-        The number at a time does not change the draws; it is smaller if each row is expanded to `width` things later.
+        The number at a time does not affect the draws; it is smaller if rows are expanded to `width` items later.
         """
         rng = np.random.default_rng(self.seed)
         step = max(1, BLOCK // max(1, self.size, width))
@@ -81,8 +80,8 @@ class Resamples:
     def sums(self, rows: Floats) -> Sums:
         """The sums of a table (..., clips, columns) over the clips and over every resample.
 
-        Raises ValueError for a table with another number of clips, or with a number that is not finite (for a mean over
-        the clips that have a value use `mean_rows`).
+        Raises ValueError for a table with another number of clips, or with a number that is not finite (use `mean_rows`
+        for a mean over the clips with a value).
         """
         clips = self.size if self.of is None else len(self.of)
         if rows.shape[-2] != clips:
@@ -106,10 +105,9 @@ class Resamples:
 def draw_resamples(
     strata: Sequence[Hashable], count: int, rng: np.random.Generator, units: Sequence[Hashable] | None = None
 ) -> Resamples:
-    """Resamples of as many clips as `strata` names, which gives the stratum (data set) of each clip.
+    """Resamples of clips; `strata` holds the stratum (data set) of each clip, `units` its unit within the stratum.
 
-    `units` gives the unit of each clip within its stratum. Raises ValueError for a count below 1, and for units of
-    another number of clips.
+    Raises ValueError for a count below 1, and if there are not as many units as strata.
     """
     if count < 1:
         raise ValueError(f"the number of resamples must be 1 or more, not {count}")
@@ -134,24 +132,23 @@ def draw_resamples(
 
 @dataclass(frozen=True)
 class Clusters:
-    """Resamples for things that come in clusters: the events of a clip are drawn together.
+    """Resamples for items in clusters: the events of a clip are drawn together.
 
-    `of` gives for each thing the position of its clip among those that are resampled. A clip without things is drawn
-    all the same, with the others of its unit.
+    `of` holds the position of each item's clip among the resampled clips. Clips without items are drawn, too.
     """
 
     resamples: Resamples
     of: Sequence[int]
 
     def drawn(self, rows: Floats) -> Floats:
-        """The sums of a table (things, columns) over every resample of the clusters, (resamples, columns)."""
+        """The sums of a table (items, columns) over every resample of the clusters, (resamples, columns)."""
         clips = self.resamples.size if self.resamples.of is None else len(self.resamples.of)
         together = np.zeros((clips, rows.shape[1]))
         np.add.at(together, np.asarray(self.of, dtype=np.intp), rows)
         return self.resamples.sums(together).drawn
 
     def blocks(self) -> Iterator[Floats]:
-        """How often each thing was drawn, some resamples at a time: arrays (resamples, things)."""
+        """How often each item was drawn, some resamples at a time: arrays (resamples, items)."""
         of = np.asarray(self.of, dtype=np.intp)
         of = of if self.resamples.of is None else self.resamples.of[of]
         return (counts[:, of] for counts in self.resamples.blocks(width=len(of)))
@@ -176,7 +173,7 @@ def ratio(part: Floats, whole: Floats) -> Floats:
 
 
 def _total(rows: Floats) -> Floats:
-    """The sums over the clips, the same to the last bit in any order: each column is sorted first."""
+    """The sums over the clips. Columns are sorted first, so the order of the clips does not change a bit."""
     total = np.empty((*rows.shape[:-2], rows.shape[-1]))
     for system in np.ndindex(rows.shape[:-2]):
         total[system] = np.sort(rows[system], axis=0).sum(axis=0)

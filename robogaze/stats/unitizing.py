@@ -1,18 +1,18 @@
-"""Agreement on where things are on a timeline: Krippendorff's alpha for unitizing.
+"""Agreement on where events are on a timeline: Krippendorff's alpha for unitizing.
 
-Observers mark units on a continuum, stretches with a category; what nobody marked is gap. The coefficient is that of
+Observers mark units on a continuum: stretches with a category. Unmarked stretches are gaps. The coefficient is that of
 Krippendorff, Mathet, Bouvry and Widlöcher, "On the reliability of unitizing textual continua: further developments"
-(Quality & Quantity 50, 2016; Content Analysis, 4th ed. 2019, 12.6), which replaces that of 1995 and 2004. Lengths take
-the place of numbers of ratings:
+(Quality & Quantity 50, 2016; Content Analysis, 4th ed. 2019, 12.6), which replaces those of 1995 and 2004. It compares
+lengths instead of numbers of ratings:
 
-- observed: for every two observers, the length on which they differ, as a share of the whole length;
-- expected: the same for two places taken at random from all observers, but never two places of one unit: a unit cannot
-  disagree with itself. A gap is no unit; its places have the length `grain` each.
+- observed: the length on which two observers differ, as a share of the whole length, over every pair of observers;
+- expected: the same for two places drawn at random from all observers, but never from the same unit. A gap is not a
+  unit; its places have the length `grain`.
 
-alpha = 1 - observed / expected: 1 for the same units, 0 for chance, below 0 for less. It compares what is marked at a
-place, not the number of units: two adjacent units of a category count as two only in the expectation.
+alpha = 1 - observed / expected: 1 for the same units, 0 for chance, below 0 for less. It compares categories at places,
+not numbers of units: two adjacent units of a category count as two only in the expectation.
 
-Several timelines (clips) are pieces of one continuum: lengths add up, so a long clip has more weight than a short one.
+Several timelines (clips) form one continuum: their lengths are added, so a long clip has more weight than a short clip.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -36,7 +36,7 @@ class LabelledStretch:
 
 @dataclass(frozen=True)
 class Timeline:
-    """A continuum [0, length) and the units each observer marked on it, in any order; no unit is a rating, too."""
+    """A continuum [0, length) and the units of each observer, in any order; an observer may mark none."""
 
     length: float
     observers: tuple[tuple[LabelledStretch, ...], ...]
@@ -44,14 +44,14 @@ class Timeline:
     def __post_init__(self) -> None:
         for unit in (unit for units in self.observers for unit in units):
             if not 0 <= unit.start < unit.end <= self.length:
-                raise ValueError(f"a unit lies in [0, {self.length}) and has a length, not [{unit.start}, {unit.end})")
+                raise ValueError(f"the unit [{unit.start}, {unit.end}) is empty or not in [0, {self.length})")
 
     def of(self, category: Hashable) -> "Timeline":
-        """The timeline with the units of one category alone: all others become gap."""
+        """The timeline with only the units of one category; the others become gaps."""
         return self._changed(lambda units: tuple(unit for unit in units if unit.category == category))
 
     def marked(self) -> "Timeline":
-        """The timeline with one category for all units: where was anything marked at all?"""
+        """The timeline with the same category for all units: where is anything marked?"""
         return self._changed(lambda units: tuple(replace(unit, category=True) for unit in units))
 
     def _changed(self, change: Callable[[tuple[LabelledStretch, ...]], tuple[LabelledStretch, ...]]) -> "Timeline":
@@ -64,8 +64,8 @@ def alpha_u(
     """Alpha for unitizing over timelines with several observers each; `n` counts those with two or more.
 
     Overlapping units of one observer and category count as one. If units of one observer and different categories
-    overlap, alpha is undefined: take each category by itself (`Timeline.of`) or all as one (`Timeline.marked`). It is
-    also undefined if nothing is marked, or one category everywhere.
+    overlap, alpha is undefined: use each category alone (`Timeline.of`) or all as one (`Timeline.marked`). It is also
+    undefined if nothing is marked, or the same category everywhere.
 
     `grain` is the length of the smallest part of a gap: 0 on a true continuum such as time, 1 on countable places such
     as characters. `by` gives the cluster of each timeline.
@@ -100,11 +100,11 @@ def _alpha_u(sums: Floats) -> Floats:
 
 
 def _row(timeline: Timeline, categories: Sequence[Hashable], grain: float) -> Floats | None:
-    """What a timeline adds to alpha's sums; None if units of one observer and different categories overlap.
+    """The row of a timeline, whose sum gives alpha; None if units of one observer and different categories overlap.
 
-    The lengths that all observers together gave each category, and left as gap; the length on which two observers
-    differ, over all pairs and per observer; and the squares of the units' lengths, because two places of one unit are
-    not compared, with `grain` times the length of gaps.
+    It holds the length of each category and of the gaps, summed over observers; the length on which two observers
+    differ, summed over pairs, per observer; and the squared lengths of the units, which are excluded from the
+    expectation, plus `grain` times the length of the gaps.
     """
     wholes = [_wholes(units) for units in timeline.observers]
     edges = np.unique(
@@ -127,7 +127,7 @@ def _row(timeline: Timeline, categories: Sequence[Hashable], grain: float) -> Fl
 
 
 def _wholes(units: Sequence[LabelledStretch]) -> list[LabelledStretch]:
-    """Overlapping units of the same category joined; adjacent ones stay two."""
+    """Units with overlapping units of the same category joined; adjacent units are not joined."""
     joined: list[LabelledStretch] = []
     for unit in sorted(units, key=lambda unit: (repr(unit.category), unit.start, unit.end)):
         last = joined[-1] if joined else None

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and file names for clip ids."""
+"""Files that are written completely or not at all, and file names for clip ids."""
 
 import os
 from collections.abc import Iterable
@@ -20,9 +20,9 @@ _NAME_LIMIT = 200
 
 
 def write_whole(path: Path, content: str | bytes | Iterable[bytes]) -> None:
-    """Write a file whole or not at all; an iterable is written piece by piece.
+    """Write a file completely or not at all; an iterable is written piece by piece.
 
-    Raises RunError when the file cannot be written.
+    Raises RunError if the file cannot be written.
     """
     data = content.encode() if isinstance(content, str) else content
     pieces = (data,) if isinstance(data, bytes) else data
@@ -43,17 +43,17 @@ def write_whole(path: Path, content: str | bytes | Iterable[bytes]) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what killed writes left in a folder."""
+    """Remove the temporary files of killed writes from a folder."""
     for part in folder.glob(f"{_PART}*"):
         part.unlink(missing_ok=True)
 
 
 def file_name(clip_id: str) -> str:
-    """A file name for a clip id: unique to the id, and nothing that a file system reads as a path.
+    """A file name for a clip id: the percent-encoded id, so that people can read it.
 
-    It is the percent-encoded id, so that people can read it. The first character is encoded, too, where the name would
-    be hidden or one of the run's own; the last where Windows would drop it. A name that would be too long ends in a
-    hash.
+    Different ids have different names, and a name is never a path. The first character is also encoded if the name
+    would be hidden or equal one of the run's own files, the last character if Windows would drop it. A name that is too
+    long is cut and ends in a hash.
     """
     name = quote(clip_id, safe=" ")
     if name.startswith(".") or name.lower().startswith(_OWN):
@@ -61,7 +61,7 @@ def file_name(clip_id: str) -> str:
     if name.endswith((".", " ")):
         name = f"{name[:-1]}%{ord(name[-1]):02X}"
     if len(name) > _NAME_LIMIT:
-        # A plus sign occurs in no encoded name, so a shortened one is never the whole of another.
+        # An encoded name has no plus sign, so a shortened name never equals the name of another id.
         digest = sha256(clip_id.encode()).hexdigest()[:32]
         name = f"{name[: _NAME_LIMIT - 33]}+{digest}"
     return name

@@ -1,4 +1,4 @@
-"""Writing a run folder: claiming it, adding clips, storing reports."""
+"""Writing a run folder: lock it, add clips, store reports."""
 
 import json
 import os
@@ -24,13 +24,13 @@ _REPLACES = ("sha256", "instruction")
 
 
 class RunFolder:
-    """A run folder, held by this process; use it as a context manager. `stored` reads what is in it."""
+    """A run folder, locked by this process; use it as a context manager. `stored` reads its content."""
 
     def __init__(self, root: Path, configuration: Mapping[str, Any]) -> None:
-        """Start or resume a run. The folder is claimed for the configuration only when a clip is added.
+        """Start or resume a run. run.json is written when the first clip is added.
 
-        Raises RunError when another process holds the folder, when it holds a run of another configuration, or when
-        it cannot be written.
+        Raises RunError if another process uses the folder, if the folder contains a run with another configuration, or
+        if it cannot be written.
         """
         self.root = root
         self._home = root.resolve()
@@ -85,7 +85,7 @@ class RunFolder:
             return path.absolute().as_posix()
 
     def _check_configuration(self) -> None:
-        """Raise RunError when run.json holds another configuration."""
+        """Raise RunError if run.json contains another configuration."""
         before = configuration_of(self.root)
         if not before:
             return
@@ -96,14 +96,14 @@ class RunFolder:
             raise RunError(f"{self.root} holds a run with other settings: {what}; choose another `out`")
 
     def claim(self) -> None:
-        """Claim the folder for the configuration."""
+        """Write run.json, unless it exists."""
         if not (self.root / "run.json").is_file():
             self._write("run.json", self._configuration)
 
     def replaced(self, line: ManifestLine) -> str | None:
-        """Which of `sha256` and `instruction` changed since the report of a clip; None for neither.
+        """The field, `sha256` or `instruction`, that changed since a clip's report was written; None if none did.
 
-        None, too, where anything else of the clip changed, which `add` refuses.
+        Also None if any other field changed, which `add` refuses.
         """
         field, known = self._differs(line), self._manifest.get(line.clip_id)
         if field not in _REPLACES or known is None:
@@ -111,16 +111,16 @@ class RunFolder:
         return field if known.with_(**{name: getattr(line, name) for name in _REPLACES}).differs(line) is None else None
 
     def _differs(self, line: ManifestLine) -> str | None:
-        """The field in which a clip differs from the one with a report under its id; None where there is none."""
+        """The first field that changed since the report of the same clip id was written; None if none did."""
         known = self._manifest.get(line.clip_id)
         field = None if known is None else known.differs(line)
         return field if field is not None and self.stored.has_report(line.clip_id) else None
 
     def add(self, *lines: ManifestLine, replace: bool = False) -> None:
-        """Add clips to the manifest. A clip without a report may be replaced; one that moved gets its new path.
+        """Add clips to the manifest. A clip without a report may be replaced; a clip that moved gets its new path.
 
-        With `replace`, a report of another file or instruction under the same id is removed. Raises RunError for any
-        other difference from a clip with a report, and when two clip ids have the same file name on this disk.
+        With `replace`, the report of another file or instruction under the same id is removed. Raises RunError for any
+        other difference from a clip with a report, and if two clip ids have the same file name on this disk.
         """
         before = list(self._manifest.values())
         by_path = {line.path: line for line in lines}
@@ -139,7 +139,7 @@ class RunFolder:
             self._write("manifest.jsonl", "".join(line.model_dump_json() + "\n" for line in after))
 
     def _is_replaced(self, known: ManifestLine, new: ManifestLine | None) -> bool:
-        """Whether a clip without a report was replaced by one of another id and content at the same path."""
+        """Whether a clip without a report is replaced by a clip with another id and content at the same path."""
         if new is None or new.sha256 == known.sha256 or new.clip_id == known.clip_id:
             return False
         return not self.stored.has_report(known.clip_id)
@@ -149,22 +149,24 @@ class RunFolder:
             path = os.path.normpath(self.root / line.path)
             way_out = "choose another `out`, or give it another clip_id"
             if field == "sha256":
-                raise RunError(
-                    f"{path} is not the file that {self.root} knows as {line.clip_id}: it was replaced since; {way_out}"
-                )
+                raise RunError(f"{path} was replaced after {self.root} stored a report for {line.clip_id}; {way_out}")
             what = field.removesuffix("_sha256")
-            raise RunError(f"the {what} of {path} is not the one that {self.root} knows for {line.clip_id}; {way_out}")
+            raise RunError(
+                f"the {what} of {path} changed after {self.root} stored a report for {line.clip_id}; {way_out}"
+            )
         name = file_name(line.clip_id).lower()
         if self._ignores_case and self._names.get(name, line.clip_id) != line.clip_id:
             raise RunError(
-                f"the clip ids {self._names[name]} and {line.clip_id} differ only in case, which {self.root} does not "
-                "tell apart; give one of them another clip_id"
+                f"the clip ids {self._names[name]} and {line.clip_id} differ only in case, and the disk of {self.root} "
+                "ignores case; give one of them another clip_id"
             )
 
     def write(self, report: Report, frames: Mapping[int, bytes], pictures: Mapping[str, bytes] | None = None) -> None:
-        """Store a report, the frames it shows and the pictures it names as evidence, in place of an earlier one.
+        """Store a report, the frames it shows and the pictures it names as evidence.
 
-        The report is written last, so that it is there only when its frames are.
+        They replace those of an earlier report of the clip.
+
+        The report is written last, so a stored report always has its frames.
         """
         self.write_bytes(report.clip.id, (report.model_dump_json(indent=1) + "\n").encode(), frames, pictures)
 
@@ -190,10 +192,10 @@ class RunFolder:
     def write_unreadable(
         self, unreadable: Sequence[Unreadable], read: Collection[str] = (), listed: Collection[str] | None = None
     ) -> None:
-        """Store the unreadable clips, with those of earlier starts but for the ones that were `read` since.
+        """Store the unreadable clips, together with those of earlier starts.
 
-        Of earlier starts only those that are `listed` stay, if a list is given. All are named by the address of their
-        file.
+        A clip of an earlier start is dropped if it was `read` since, or if `listed` is given and does not contain it.
+        Clips are named by the address of their file.
         """
         known = {*read, *(clip.uri for clip in unreadable)}
         before = StoredRun(self.root).unreadable
@@ -206,20 +208,20 @@ class RunFolder:
 
 
 def _difference(before: Any, after: Any, place: tuple[str, ...] = ()) -> tuple[tuple[str, ...], Any, Any] | None:
-    """The first value that differs, with its place; None when all are the same.
+    """The path and both values of the first difference; None if there is none.
 
-    Two things of different names differ as a whole.
+    Objects with different names differ as a whole.
     """
     if not (isinstance(before, dict) and isinstance(after, dict)):
         return None if before == after else (place, before, after)
     if _named(before) != _named(after):
         return place, before, after
     inner = (_difference(before.get(key), after.get(key), (*place, key)) for key in sorted({*before, *after}))
-    return next((found for found in inner if found is not None), None)
+    return next((difference for difference in inner if difference is not None), None)
 
 
 def _in_words(value: Any) -> str:
-    """A setting in a few words: of several together the names, of a long one its beginning."""
+    """A setting in a few words: the names in an object, the beginning of a long text."""
     if isinstance(value, dict):
         return ", ".join(dict.fromkeys(_names_in(value))) or f"set ({', '.join(map(str, value))})"
     text = "none" if value is None else f"{value}"
@@ -227,7 +229,7 @@ def _in_words(value: Any) -> str:
 
 
 def _named(value: dict[str, Any]) -> str | None:
-    """What a setting calls itself, with its kind where it says one: `openai:big-model`; None without a name."""
+    """The name of a setting, after its kind if it has one: `openai:big-model`; None without a name."""
     name, kind = value.get("name"), value.get("kind")
     if not isinstance(name, str):
         return None
@@ -235,7 +237,7 @@ def _named(value: dict[str, Any]) -> str | None:
 
 
 def _names_in(value: dict[str, Any]) -> Iterator[str]:
-    """The names of a setting, or of all in it that have one."""
+    """The name of a setting, or the names of the settings in it."""
     name = _named(value)
     if name is not None:
         yield name

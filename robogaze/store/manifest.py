@@ -14,11 +14,10 @@ _NO_REPORT_DEPENDS_ON = ("clip_id", "path", "size_bytes", "modified_ns")
 
 
 class ManifestLine(Data):
-    """A clip of the run: its path relative to the run folder, and all that its report depends on.
+    """A clip of the run: its path relative to the run folder, and everything that its report depends on.
 
-    `start_s` and `end_s` are the requested part of the file, None for all of it. `layout` is the given one, None where
-    it is recognised. `size_bytes` and `modified_ns` are the file's: while they do not change, the file is not hashed
-    again.
+    `start_s` and `end_s` are the requested part of the file, None for the whole file. `layout` is None if it is to be
+    recognised. The file is hashed again only if its `size_bytes` or `modified_ns` changes.
     """
 
     clip_id: str
@@ -38,15 +37,15 @@ class ManifestLine(Data):
     modified_ns: int | None = None
 
     def differs(self, other: "ManifestLine") -> str | None:
-        """The first field, location aside, that makes another line another clip; None without one."""
+        """The first field in which another line differs, apart from id and location; None if none does."""
         fields = (name for name in type(self).model_fields if name not in _NO_REPORT_DEPENDS_ON)
         return next((name for name in fields if getattr(self, name) != getattr(other, name)), None)
 
 
 def read_manifest(root: Path) -> Iterator[ManifestLine]:
-    """The lines of a run's manifest, none where there is none. Raises InputError for a damaged file."""
+    """The lines of a run's manifest; no line if there is no file. Raises InputError for a damaged file."""
     path = root / "manifest.jsonl"
-    # Bytes, for a line ends with a newline only; text would also end at the separators an instruction may hold.
+    # Bytes are split at newlines only; text would also be split at separators that an instruction may contain.
     for number, line in enumerate(path.read_bytes().splitlines() if path.is_file() else (), start=1):
         try:
             yield ManifestLine.model_validate_json(line)

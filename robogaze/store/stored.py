@@ -22,7 +22,7 @@ _PICTURE = "picture-"
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A run folder, read piece by piece. Whatever is damaged raises InputError when it is read."""
+    """A run folder, read piece by piece. Reading a damaged file raises InputError."""
 
     root: Path
 
@@ -58,12 +58,12 @@ class StoredRun:
         return self.report_path(clip_id).is_file()
 
     def report(self, clip_id: str) -> Report | None:
-        """A clip's report, None when it has none."""
+        """A clip's report, None if it has none."""
         path = self.report_path(clip_id)
         return read_report(path) if path.is_file() else None
 
     def summary(self, clip_id: str) -> ReportSummary | None:
-        """A clip's report at a glance, None when it has none."""
+        """The summary of a clip's report, None if it has none."""
         path = self.report_path(clip_id)
         try:
             return ReportSummary.model_validate_json(path.read_bytes())
@@ -87,7 +87,7 @@ class StoredRun:
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """All that a run folder holds; `videos` are the paths of the clips' files, by clip id."""
+    """The content of a run folder; `videos` are the paths of the clips' files, by clip id."""
 
     stored: StoredRun
     reports: tuple[Report, ...]
@@ -113,7 +113,7 @@ def read_run(root: Path) -> FinishedRun:
 
 
 def configuration_of(root: Path) -> dict[str, Any]:
-    """The content of run.json, empty where there is none. Raises RunError for a damaged file."""
+    """The content of run.json, empty without the file. Raises RunError for a damaged file."""
     path = root / "run.json"
     try:
         return TypeAdapter(dict[str, Any]).validate_json(path.read_bytes()) if path.is_file() else {}

@@ -13,6 +13,7 @@ import argparse
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -23,17 +24,16 @@ from robogaze.comparison import ComparisonConfig, Run, compare_runs
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 from robogaze.datasets.pairing import System, pair
-from robogaze.evaluation.config import EvaluationConfig as EvaluationTerms
+from robogaze.evaluation.config import EvaluationConfig
 from robogaze.evaluation.systems import evaluate_pairing
-from robogaze.judges.base import DescriptionPair as JudgedPair
-from robogaze.judges.base import Judgement
+from robogaze.judges.base import DescriptionPair, Judgement
 from robogaze.metrics.scores import METRICS
 from robogaze.stats.paired import pairwise_mean_differences, pairwise_share_differences
 from robogaze.stats.resample import draw_resamples
 
 EVENT = AnnotatedEvent("e", (Span(0.0, 1.0),), "made up", "made_up", "made_up", (), 3)
-TERMS = ComparisonConfig(resamples=1)
-EVALUATION = EvaluationTerms(resamples=1)
+COMPARISON = ComparisonConfig(resamples=1)
+EVALUATION = EvaluationConfig(resamples=1)
 
 Random = np.random.Generator
 
@@ -70,17 +70,19 @@ def clip(prompt: str, clip_id: str, faulty: bool) -> ClipAnnotation:
 
 def some_pair(rng: Random, runs: int, prompts: int, seeds: int) -> bool:
     """Whether some pair of equal checkpoints is reported as different."""
-    return any(pair.significant(0.95) for pair in compare_runs(checkpoints(rng, runs, prompts, seeds), TERMS).pairs)
+    return any(
+        pair.significant(0.95) for pair in compare_runs(checkpoints(rng, runs, prompts, seeds), COMPARISON).pairs
+    )
 
 
 def split(rng: Random, runs: int, prompts: int) -> bool:
     """Whether equal checkpoints are in several bands."""
-    return len(compare_runs(checkpoints(rng, runs, prompts, 1), TERMS).bands) > 1
+    return len(compare_runs(checkpoints(rng, runs, prompts, 1), COMPARISON).bands) > 1
 
 
 def events(rng: Random, prompts: int, seeds: int) -> bool:
     """Whether two equal checkpoints differ in their events per clip, with p below 0.05."""
-    gap = compare_runs(checkpoints(rng, 2, prompts, seeds), TERMS).pairs[0].differences["events_per_clip"]
+    gap = compare_runs(checkpoints(rng, 2, prompts, seeds), COMPARISON).pairs[0].differences["events_per_clip"]
     return gap.p < 0.05
 
 
@@ -99,7 +101,7 @@ class SameText:
     name, note = "same text", ""
     identity: Mapping[str, Any] = {}
 
-    async def rate(self, pairs: Sequence[JudgedPair]) -> Sequence[Judgement]:
+    async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
         return [Judgement(float(pair.reference == pair.prediction)) for pair in pairs]
 
 
@@ -135,47 +137,35 @@ def above_its_floor(rng: Random, clips: int, per: int) -> bool:
 def rows() -> Iterator[tuple[str, Callable[[Random], bool]]]:
     """The names of the table's rows, with one trial each."""
     for metric in ("desc_f1", "miou", "clean_accuracy"):
-        yield f"`evaluate`, five systems, 60 clips, {metric}: some pair different", _five(metric, 60, 1)
+        yield (
+            f"`evaluate`, five systems, 60 clips, {metric}: some pair different",
+            partial(five_systems, clips=60, per=1, metric=metric),
+        )
     for prompts, seeds in ((50, 4), (25, 8)):
         what = f"{prompts} prompts of {seeds} clips"
         yield (
             f"`evaluate`, five systems, {what}, desc_f1: some pair different",
-            _five("desc_f1", prompts * seeds, seeds),
+            partial(five_systems, clips=prompts * seeds, per=seeds, metric="desc_f1"),
         )
-        yield f"`compare`, two runs, {what}: clean rate different", _compared(2, prompts, seeds)
-        yield f"`compare`, two runs, {what}: events a clip, p below 0.05", _events(prompts, seeds)
+        yield (
+            f"`compare`, two runs, {what}: clean rate different",
+            partial(some_pair, runs=2, prompts=prompts, seeds=seeds),
+        )
+        yield f"`compare`, two runs, {what}: events a clip, p below 0.05", partial(events, prompts=prompts, seeds=seeds)
     for runs in (3, 6, 10):
-        yield f"`compare`, {runs} runs, 60 prompts: several bands", _split(runs, 60)
-    yield "`compare`, five runs, 60 prompts: some pair different", _compared(5, 60, 1)
+        yield f"`compare`, {runs} runs, 60 prompts: several bands", partial(split, runs=runs, prompts=60)
+    yield "`compare`, five runs, 60 prompts: some pair different", partial(some_pair, runs=5, prompts=60, seeds=1)
     for per in (1, 4):
         what = f"{60 // per} prompts of {per} clips" if per > 1 else "60 clips"
-        yield f"`evaluate`, a system that has seen nothing, {what}: above its floor", _above(60, per)
+        yield (
+            f"`evaluate`, a system that has seen nothing, {what}: above its floor",
+            partial(above_its_floor, clips=60, per=per),
+        )
     for systems in (2, 5):
-        yield f"{systems} systems, 60 clips, true difference 0.4: some pair equal within 0.4", _equal(systems)
-
-
-def _five(metric: str, clips: int, per: int) -> Callable[[Random], bool]:
-    return lambda rng: five_systems(rng, clips, per, metric)
-
-
-def _compared(runs: int, prompts: int, seeds: int) -> Callable[[Random], bool]:
-    return lambda rng: some_pair(rng, runs, prompts, seeds)
-
-
-def _events(prompts: int, seeds: int) -> Callable[[Random], bool]:
-    return lambda rng: events(rng, prompts, seeds)
-
-
-def _split(runs: int, prompts: int) -> Callable[[Random], bool]:
-    return lambda rng: split(rng, runs, prompts)
-
-
-def _above(clips: int, per: int) -> Callable[[Random], bool]:
-    return lambda rng: above_its_floor(rng, clips, per)
-
-
-def _equal(systems: int) -> Callable[[Random], bool]:
-    return lambda rng: equal_within(rng, 60, systems)
+        yield (
+            f"{systems} systems, 60 clips, true difference 0.4: some pair equal within 0.4",
+            partial(equal_within, clips=60, systems=systems),
+        )
 
 
 def main() -> None:

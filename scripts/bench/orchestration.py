@@ -1,16 +1,13 @@
-"""How close a run comes to the throughput of its server: the figures in docs/bench.md ("Measured") and docs/cost.md.
+"""How close a run comes to the throughput of its server: the figures in docs/score.md ("Measured") and docs/cost.md.
 
-64 clips under the full pipeline against a stub server with fixed latency in a separate process. The bound is what no
-scheduler can beat: the rounds of a clip in sequence, or all calls at the given concurrency, whichever is longer. Prints
-the wall time, its ratio to the bound, and the CPU time per clip of RoboGaze itself (with decoding and encoding), which
-shows a slow machine.
+Clips are scored with the full pipeline; a stub server in another process answers after a fixed time. No schedule can be
+faster than the bound: the rounds of a clip in sequence, or all calls at the given concurrency, whichever is longer.
+Prints the wall time, its ratio to the bound, and RoboGaze's own CPU time per clip (with decoding and encoding).
 
     python scripts/bench/orchestration.py [--clips 64] [--concurrency 64] [--latency 2.0]
 """
 
 import argparse
-import asyncio
-import os
 import socket
 import subprocess
 import sys
@@ -21,13 +18,7 @@ from pathlib import Path
 
 from synthetic import write_clip
 
-from robogaze.backends import Models, ModelsConfig
-from robogaze.datasets import ManifestEntry
-from robogaze.domains import default_domain, load_domain
-from robogaze.run import run_clips
-from robogaze.run.engines.base import ClipWorker
-from robogaze.run.engines.local import Local
-from robogaze.stages.pipeline import Pipeline
+import robogaze
 
 
 def main() -> None:
@@ -36,63 +27,53 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, default=64)
     parser.add_argument("--latency", type=float, default=2.0, help="seconds the server takes for each answer")
     options = parser.parse_args()
-    port = _free_port()
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
     server = [sys.executable, str(Path(__file__).with_name("stub_server.py")), f"--port={port}"]
     with (
-        tempfile.TemporaryDirectory() as folder,
+        tempfile.TemporaryDirectory() as name,
         subprocess.Popen([*server, f"--latency={options.latency}"]) as stub,
     ):
         try:
-            path = write_clip(Path(folder) / "clip.mp4", frames=64, width=320, height=240)
-            entries = [
-                ManifestEntry(path=path, instruction=f"Put bar {number} to the right")
-                for number in range(options.clips)
-            ]
-            _wait_for(port)
-            _report(asyncio.run(_measure(entries, options.concurrency, port)), options)
+            folder = Path(name)
+            clip = write_clip(folder / "clip.mp4", frames=64, width=320, height=240)
+            lines = [f'{{"path": "{clip}", "instruction": "Put bar {n} to the right"}}\n' for n in range(options.clips)]
+            (folder / "clips.jsonl").write_text("".join(lines))
+            wait_for(port)
+            measure(folder, f"http://127.0.0.1:{port}/v1", options)
         finally:
             stub.terminate()
 
 
-async def _measure(entries: list[ManifestEntry], concurrency: int, port: int) -> tuple[float, float, int, int]:
-    """Wall seconds, CPU seconds, calls of all clips, and rounds of the longest."""
-    config = ModelsConfig.read(f"openai:stub@http://127.0.0.1:{port}/v1").with_concurrency(concurrency)
-    models = Models.open(config, None, os.environ)
-    unit = ClipWorker(Pipeline.build(load_domain(default_domain()), "full"), models)
-    wall, cpu = time.perf_counter(), time.process_time()
-    outcome = await run_clips(entries, Local(unit, in_flight=concurrency))
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    await models.close()
-    usages = [digest.usage for digest in outcome.digests.values()]
-    assert all(digest.status == "complete" for digest in outcome.digests.values()), "the stub answers everything"
-    return wall, cpu, sum(usage.calls for usage in usages), max(usage.rounds for usage in usages)
-
-
-def _report(measured: tuple[float, float, int, int], options: argparse.Namespace) -> None:
-    wall, cpu, calls, rounds = measured
-    in_sequence = rounds * options.latency
-    in_turn = ceil(calls / options.concurrency) * options.latency
-    bound = max(in_sequence, in_turn)
-    print(f"{options.clips} clips, {calls} calls, {rounds} rounds, concurrency {options.concurrency}")
-    print(f"bound {bound:.1f} s (rounds {in_sequence:.1f} s, calls {in_turn:.1f} s at {options.latency:g} s each)")
-    print(
-        f"wall  {wall:.1f} s = {wall / bound:.2f} x bound; orchestrator {1000 * cpu / options.clips:.0f} ms CPU a clip"
-    )
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _wait_for(port: int) -> None:
+def wait_for(port: int) -> None:
+    """Wait until the stub server accepts connections."""
     for _ in range(200):
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 return
         time.sleep(0.05)
     raise RuntimeError("the stub server did not start")
+
+
+def measure(folder: Path, url: str, options: argparse.Namespace) -> None:
+    """Score the clips and print the figures."""
+    wall_s, cpu_s = time.perf_counter(), time.process_time()
+    run = robogaze.score(
+        folder / "clips.jsonl",
+        model=f"openai:stub@{url}",
+        pipeline="full",
+        concurrency=options.concurrency,
+        out=folder / "run",
+    )
+    wall_s, cpu_s = time.perf_counter() - wall_s, time.process_time() - cpu_s
+    assert all(report.status == "complete" for report in run), "the stub answers every request"
+    calls, rounds = sum(report.usage.calls for report in run), max(report.usage.rounds for report in run)
+    rounds_s, calls_s = rounds * options.latency, ceil(calls / options.concurrency) * options.latency
+    bound_s = max(rounds_s, calls_s)
+    print(f"{options.clips} clips, {calls} calls, {rounds} rounds, concurrency {options.concurrency}")
+    print(f"bound {bound_s:.1f} s (rounds {rounds_s:.1f} s, calls {calls_s:.1f} s at {options.latency:g} s each)")
+    print(f"wall  {wall_s:.1f} s = {wall_s / bound_s:.2f} x bound; {1000 * cpu_s / options.clips:.0f} ms CPU per clip")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from interrupted import PATIENCE_S, Process, command, interrupt, noise, started, wait_for
+from e2e.interrupting import PATIENCE_S, Process, command, interrupt, noise, started, wait_for
 from stub_server import Stub, running
 from synthetic import write_clip
 
@@ -25,7 +25,7 @@ def short_clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def interrupted(process: Process) -> str:
-    """Press Ctrl-C; the sentence that is said."""
+    """Press Ctrl-C; return the message."""
     end = interrupt(process)
     assert end.fault is None, end.fault
     assert end.seconds < WITHIN_S, f"{end.seconds:.1f} s"
@@ -38,15 +38,15 @@ def test_while_pixels_are_decoded_and_measured(long_clip: Path, tmp_path: Path, 
     with started("score", long_clip, "--out", out) as process:
         wait_for(process, (out / "run.json").is_file)
         time.sleep(after_s)
-        said = interrupted(process)
-    assert said == f"interrupted: finished clips are kept in {out}; run the same command again to resume"
+        message = interrupted(process)
+    assert message == f"interrupted: finished clips are kept in {out}; run the same command again to resume"
 
 
 def test_without_a_folder_nothing_is_kept(long_clip: Path) -> None:
     with started("score", long_clip) as process:
         time.sleep(3.0)
-        said = interrupted(process)
-    assert said == "interrupted: without --out no report is kept; with --out FOLDER a run can be resumed"
+        message = interrupted(process)
+    assert message == "interrupted: without --out no report is kept; with --out FOLDER a run can be resumed"
 
 
 def test_while_a_model_is_asked_and_the_rest_follows(short_clip: Path, tmp_path: Path) -> None:
@@ -55,8 +55,8 @@ def test_while_a_model_is_asked_and_the_rest_follows(short_clip: Path, tmp_path:
         arguments = ("score", short_clip, "-i", "Move", "--model", f"openai:stub@{url}", "--out", out)
         with started(*arguments) as process:
             wait_for(process, lambda: stub.requests > 0)
-            said = interrupted(process)
-        assert f"kept in {out}" in said
+            message = interrupted(process)
+        assert f"kept in {out}" in message
         stub.held = False
         with started(*arguments) as process:
             process.communicate(timeout=PATIENCE_S)
@@ -70,8 +70,8 @@ def test_while_reports_are_written(short_clip: Path, tmp_path: Path, after: int)
     manifest.write_text("".join(json.dumps(row) + "\n" for row in rows))
     with started("score", manifest, "--out", out) as process:
         wait_for(process, lambda: len(list(out.glob("reports/c*.json"))) >= after)
-        said = interrupted(process)
-    assert said == f"interrupted: finished clips are kept in {out}; run the same command again to resume"
+        message = interrupted(process)
+    assert message == f"interrupted: finished clips are kept in {out}; run the same command again to resume"
     done = list(out.glob("reports/c*.json"))
     assert all(json.loads(path.read_bytes())["clip"] for path in done)
 
@@ -81,8 +81,8 @@ def test_where_nothing_can_be_resumed_it_says_so(long_clip: Path, tmp_path: Path
     manifest.write_text("".join(json.dumps({"path": str(long_clip), "clip_id": f"c{n}"}) + "\n" for n in range(9)))
     with started("dataset", "check", manifest) as process:
         time.sleep(2.0)
-        said = interrupted(process)
-    assert said == "interrupted: nothing was saved; run the command again"
+        message = interrupted(process)
+    assert message == "interrupted: nothing was saved; run the command again"
 
 
 def test_while_clips_are_planted(long_clip: Path, tmp_path: Path) -> None:
@@ -90,8 +90,8 @@ def test_while_clips_are_planted(long_clip: Path, tmp_path: Path) -> None:
     with started("forge", "plant", long_clip, "--out", out) as process:
         wait_for(process, out.is_dir)
         time.sleep(1.0)
-        said = interrupted(process)
-    assert said == f"interrupted: finished clips are kept in {out}; run the same command again to resume"
+        message = interrupted(process)
+    assert message == f"interrupted: finished clips are kept in {out}; run the same command again to resume"
 
 
 def test_a_signal_that_the_parent_ignores_stays_ignored(short_clip: Path) -> None:

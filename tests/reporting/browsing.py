@@ -12,12 +12,15 @@ from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any
 
+WAIT_S = 20.0
+"""The time limit of a wait; other processes may share the cores."""
+
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 
 
 @dataclass
 class Visit:
-    """A page that is open, and what went wrong or out while it was."""
+    """An open page, with its errors and its requests."""
 
     page: Any
     problems: list[str] = field(default_factory=list)
@@ -27,24 +30,32 @@ class Visit:
         return float(self.page.evaluate("document.querySelector('video').currentTime"))
 
     def wait(self, condition: str) -> None:
-        """Wait until a condition holds. Playwright's own way needs an eval, which the page's policy forbids."""
-        deadline = perf_counter() + 10
-        while not self.page.evaluate(condition):
-            assert perf_counter() < deadline, f"never came true: {condition}"
+        """Wait until a condition in JavaScript holds; Playwright's own way needs eval, which the page forbids."""
+        self.expect(lambda: bool(self.page.evaluate(condition)), condition)
+
+    def expect(self, condition: Callable[[], bool], message: str = "the condition did not come true") -> None:
+        """Wait until a condition holds, because the page is drawn after the address, the data or the video change."""
+        deadline = perf_counter() + WAIT_S
+        while not condition():
+            assert perf_counter() < deadline, message
             sleep(0.01)
 
     def place(self, selector: str, found: str = "true") -> dict[str, float]:
-        """Where the first match of a selector is drawn, once it is and the condition `found` on `box` holds.
+        """The box of the first match of a selector, once it is drawn and the condition `found` on `box` holds.
 
-        It is measured in the page in one step, because a mark that follows the video is drawn anew for every frame.
+        It is measured in the page in one step, because a mark that follows the video is drawn again for every frame.
         """
         first = f"document.querySelector({json.dumps(selector)})"
         self.wait(f"(box => box !== undefined && box.width > 0 && ({found}))({first}?.getBoundingClientRect())")
         box = self.page.evaluate(f"{first}?.getBoundingClientRect().toJSON() ?? null")
         return dict(box) if box is not None else self.place(selector, found)
 
+    def text(self, selector: str) -> str:
+        """The visible text of the only match of a selector, once it is there."""
+        return str(self.page.locator(selector).inner_text())
+
     def go(self, hash_: str) -> None:
-        """Change the address, and wait until the page has followed."""
+        """Change the address and wait for the next frame."""
         self.page.evaluate("hash => { location.hash = hash; }", hash_)
         self.page.evaluate("() => new Promise(requestAnimationFrame)")
 
@@ -56,6 +67,10 @@ class Visit:
         """Wait until the list has this number of rows: it is drawn after the address changes."""
         self.wait(f"[...document.querySelectorAll('.clips li')].filter(row => row.checkVisibility()).length === {rows}")
 
+    def wait_listed(self, expected: list[str]) -> None:
+        """Wait until the list has these rows."""
+        self.expect(lambda: self.listed() == expected, f"the list does not become {expected}")
+
     def listed(self) -> list[str]:
         """The heads of the visible rows of the list."""
         return [name.strip() for name in self.page.locator(".clips li:visible .clip-id").all_text_contents()]
@@ -66,26 +81,26 @@ Opener = Callable[..., Visit]
 
 @contextmanager
 def visits(browser: Any) -> Iterator[Opener]:
-    """Opens pages from disk; at the end nothing must have gone wrong, and nothing out."""
+    """Opens pages from disk. At the end, no page may have an error or a request to another place."""
     contexts = []
     opened: list[Visit] = []
 
     def open_page(path: Path, hash_: str = "", **settings: Any) -> Visit:
         context = browser.new_context(**{"viewport": {"width": 1400, "height": 900}, **settings})
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(1000 * WAIT_S)
         contexts.append(context)
-        one = Visit(context.new_page())
-        opened.append(one)
-        one.page.on("console", lambda message: one.problems.append(message.text))
-        one.page.on("pageerror", lambda error: one.problems.append(str(error)))
-        one.page.on("dialog", lambda dialog: one.problems.append(f"dialog: {dialog.message}"))
-        one.page.on("request", lambda request: one.requests.append(request.url))
-        one.page.goto(f"{path.as_uri()}{hash_}")
-        return one
+        visit = Visit(context.new_page())
+        opened.append(visit)
+        visit.page.on("console", lambda message: visit.problems.append(message.text))
+        visit.page.on("pageerror", lambda error: visit.problems.append(str(error)))
+        visit.page.on("dialog", lambda dialog: visit.problems.append(f"dialog: {dialog.message}"))
+        visit.page.on("request", lambda request: visit.requests.append(request.url))
+        visit.page.goto(f"{path.as_uri()}{hash_}")
+        return visit
 
     yield open_page
-    problems = [problem for each in opened for problem in each.problems]
-    outside = [url for each in opened for url in each.requests if not url.startswith(("file:", "data:", "blob:"))]
+    problems = [problem for visit in opened for problem in visit.problems]
+    outside = [url for visit in opened for url in visit.requests if not url.startswith(("file:", "data:", "blob:"))]
     for context in contexts:
         context.close()
     assert problems == []

@@ -77,7 +77,7 @@ def test_runs_that_do_not_belong_together_are_refused(
 
 
 def test_folder_without_a_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match=r"holds no run: it has no run\.json"):
+    with pytest.raises(RunError, match=r"is not a run folder: it has no run\.json"):
         merge([tmp_path], tmp_path / "out")
 
 

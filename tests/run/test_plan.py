@@ -75,6 +75,6 @@ async def test_file_that_was_replaced_under_another_id_is_refused(
     write_clip(unnamed.path, frames=24, width=64, height=48)
     with (
         opened(tmp_path / "run", pipeline) as folder,
-        pytest.raises(RunError, match=r"bar\.mp4 was replaced since .* began"),
+        pytest.raises(RunError, match=r"bar\.mp4 was replaced after .* stored a report"),
     ):
         make_plan([unnamed.with_(clip_id="other")], folder)

@@ -122,8 +122,8 @@ def test_no_pairs_have_no_mean(coefficient: Coefficient) -> None:
     [
         ([1, 2], [1, 2, 3], "same length"),
         ([[1, 2]], [[1, 2]], "same length"),
-        ([1, math.nan], [1, 2], "not finite; leave out"),
-        ([1, 2], [math.inf, 2], "not finite; leave out"),
+        ([1, math.nan], [1, 2], "not finite; remove pairs"),
+        ([1, 2], [math.inf, 2], "not finite; remove pairs"),
     ],
 )
 def test_series_that_do_not_pair_are_refused(

@@ -226,5 +226,5 @@ def test_timelines_of_one_observer_do_not_count() -> None:
 
 @pytest.mark.parametrize("mark", [(-1, 2), (3, 11), (2, 2), (4, 3), (math.nan, 3), (1, math.nan)])
 def test_a_unit_lies_on_the_continuum_and_has_a_length(mark: tuple[float, float]) -> None:
-    with pytest.raises(ValueError, match=r"a unit lies in \[0, 10\)"):
+    with pytest.raises(ValueError, match=r"is empty or not in \[0, 10\)"):
         timeline(10, [(*mark, "a")])

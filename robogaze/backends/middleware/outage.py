@@ -5,12 +5,14 @@ During an outage all requests to a server wait together while one task polls it.
 """
 
 import asyncio
+import logging
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from robogaze.backends.base import Backend, Completion, Middleware, Request
 from robogaze.errors import BackendError, Unreachable
+
+_log = logging.getLogger("robogaze")
 
 _POLL_S = 5.0
 _MAX_OUTAGES = 3
@@ -18,7 +20,7 @@ _MAX_OUTAGES = 3
 
 @dataclass
 class _Outage:
-    """What all requests share: the polling task, None outside of outages, and whether the last outage outlasted it."""
+    """The state that all requests share: the polling task, None outside outages, and whether polling gave up."""
 
     polling: asyncio.Task[bool] | None = None
     given_up: bool = False
@@ -26,17 +28,16 @@ class _Outage:
 
 @dataclass(frozen=True)
 class OutageWait(Middleware):
-    """Waits up to `longest_s` for an unreachable server and polls it every `poll_s`; `notify` gets messages."""
+    """Waits up to `longest_s` for an unreachable server and polls it every `poll_s`."""
 
     longest_s: float
-    notify: Callable[[str], None]
-    poll_s: float
+    poll_s: float = _POLL_S
     _outage: _Outage = field(default_factory=_Outage)
 
     @classmethod
-    def around(cls, inner: Backend, longest_s: float, notify: Callable[[str], None]) -> Backend:
-        """Wrap a backend; 0 seconds leave it as it is."""
-        return cls(inner, longest_s, notify, _POLL_S) if longest_s > 0 else inner
+    def around(cls, inner: Backend, longest_s: float) -> Backend:
+        """Wrap a backend, unless `longest_s` is 0."""
+        return cls(inner, longest_s) if longest_s > 0 else inner
 
     async def complete(self, request: Request) -> Completion:
         """Answer a request. Raises Unreachable when the server does not come back in time."""
@@ -62,7 +63,7 @@ class OutageWait(Middleware):
 
     async def _poll(self, error: Unreachable) -> bool:
         started = time.monotonic()
-        self.notify(f"{error}; waiting up to {self.longest_s / 60:.0f} min for it")
+        _log.warning("%s; waiting up to %.0f min for it", error, self.longest_s / 60)
         answers = False
         while not answers and time.monotonic() - started < self.longest_s:
             await asyncio.sleep(self.poll_s)
@@ -72,6 +73,6 @@ class OutageWait(Middleware):
             except BackendError:
                 pass  # still unreachable; the message at the start says why
         self._outage.polling, self._outage.given_up = None, not answers
-        waited = f"after {time.monotonic() - started:.0f} s"
-        self.notify(f"the server answers again {waited}" if answers else f"gave up waiting for the server {waited}")
+        end = "the server answers again" if answers else "gave up waiting for the server"
+        _log.warning("%s after %.0f s", end, time.monotonic() - started)
         return answers

@@ -19,7 +19,7 @@ class TypeCheck(Middleware):
 
 
 class FinishCheck(Middleware):
-    """Refuses completions that are refusals or did not finish. RateLimiter, inside of it, has counted their cost."""
+    """Refuses completions that are refusals or did not finish. RateLimiter has counted their cost already."""
 
     async def complete(self, request: Request) -> Completion:
         """Answer a request. Raises RequestRefused or ServerFault; see `robogaze.backends.reply.check_finished`."""

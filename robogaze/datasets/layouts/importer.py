@@ -126,7 +126,7 @@ def _why_none(source: ImportSource) -> str:
         names = ", ".join(LAYOUTS.names())
         return f"{source.path} is not recognised as a list of clips; name its layout with --format: {names}"
     others = sum(file.suffix.lower() in OTHER_VIDEOS for file in source.files)
-    convert = f"; it has {others} of other kinds ({', '.join(OTHER_VIDEOS)}): convert them to MP4" if others else ""
+    convert = f"; convert the {others} in other formats ({', '.join(OTHER_VIDEOS)}) to MP4" if others else ""
     return f"{source.path} has no video ({', '.join(VIDEOS)}){convert}"
 
 

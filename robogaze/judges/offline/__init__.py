@@ -47,7 +47,7 @@ _DIGITS = 6
 
 
 class AxisWeights(Data):
-    """The function of one axis; a feature that is not listed has weight 0."""
+    """The weights of an axis; a feature that is not listed has weight 0."""
 
     intercept: float
     weights: dict[str, float]
@@ -70,11 +70,12 @@ class HeldOut(Data):
     spearman: StoredEstimate
     mean_absolute_error: StoredEstimate
     pearson_unseen_words: StoredEstimate
-    """The correlation without the words that only the held-out half has: the pairs and the word list have the same
-    authors.
+    """The correlation with a word list from which the words that only the held-out half uses are removed.
+
+    The pairs and the word list have the same authors, so the plain correlation is too high.
     """
     auc_other_object: StoredEstimate
-    """The probability that an event in other words scores above the same type of event on another object."""
+    """The probability that two descriptions of one event score above two events of the same type on other objects."""
 
 
 class FittedWeights(Data):

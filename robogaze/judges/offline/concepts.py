@@ -63,7 +63,7 @@ class Concepts:
 class ConceptRows:
     """Descriptions as rows: concepts that are facts, concepts that are denied, and how near each concept is to a fact.
 
-    `roles` says which event happens to which thing, `near_roles` the same for all similar things.
+    `roles` has a column for each event and thing to which it happens; `near_roles` also counts similar things.
     """
 
     facts: Rows
@@ -92,7 +92,7 @@ def concept_rows(parsed_texts: Sequence[ParsedDescription], known: Concepts) -> 
         for thing, event in known.thing_events(parsed):
             base = known.place[event] * size
             roles.append((row, base + known.place[thing]))
-            near_roles += [(row, base + known.place[second]) for second in known.near[thing]]
+            near_roles += [(row, base + known.place[near]) for near in known.near[thing]]
     count = len(parsed_texts)
     fact_rows = _ones(facts, count, size)
     near = fact_rows @ known.nearness

@@ -44,7 +44,7 @@ class Features:
 
     def __init__(self, words: WordList, corpus: Sequence[str]) -> None:
         self._concepts = Concepts(words)
-        # A description meets many others, and those of references meet every system's.
+        # A description is compared with many others, that of a reference with those of every system.
         self._read = lru_cache(maxsize=_REMEMBERED)(partial(parse_description, known=words))
         parsed_texts = [self._read(text) for text in corpus]
         self._cosines = {part.__name__: TfidfRows(part, parsed_texts) for part in _PARTS}

@@ -1,8 +1,8 @@
 """The word list of the offline judge: judges/offline/words.yaml, read and checked.
 
 Words are reduced to stems, so the list names each word once. A concept is a set of words and phrases with the same
-meaning. Concepts belong to kinds (things, colours, sides, ...), and the file says which of them exclude, resemble or
-include one another. No word of the list is in the code.
+meaning. Concepts belong to kinds (things, colours, sides, ...). The file also lists which concepts exclude, resemble or
+include one another. The code contains none of the words.
 """
 
 import re
@@ -150,7 +150,7 @@ def read_words(path: Path) -> WordList:
     roles = {name: _kind_names(file, name, getattr(content, name)) for name in ("exclusive", *_ROLES)}
     for name in roles.pop("exclusive"):
         alike = [concept for concept, kind in kinds.items() if kind == name]
-        pairs["opposites"] += [(concept, second) for concept in alike for second in alike if concept != second]
+        pairs["opposites"] += [(first, second) for first in alike for second in alike if first != second]
     return WordList(
         stemmer=stemmer,
         kinds=kinds,
@@ -225,7 +225,7 @@ def _meanings(stemmer: Stemmer, forms: Iterable[tuple[str, str]]) -> dict[Stems,
 
 
 def _both_ways(pairs: Sequence[tuple[str, str]]) -> frozenset[tuple[str, str]]:
-    return frozenset(pairs) | frozenset((second, pair) for pair, second in pairs)
+    return frozenset(pairs) | frozenset((second, first) for first, second in pairs)
 
 
 def _listed(text: str) -> list[str]:

@@ -1,8 +1,8 @@
-"""Engines: where the clips of a run are diagnosed.
+"""Engines: in which processes the clips of a run are diagnosed.
 
-An engine gets clips and yields their results, in any order; it knows nothing of the run folder. A new one is a module
-with a class that takes an `EngineContext` (see `robogaze.run.engines.base`), and a line here or an entry point
-`robogaze.run.engines`.
+An engine gets clips and yields their results in any order; it does not use the run folder. To add one, write a module
+with a class that takes an `EngineContext` (see `robogaze.run.engines.base`), and add a line here or an entry point in
+the group `robogaze.engines`.
 """
 
 from robogaze.registry import Registry

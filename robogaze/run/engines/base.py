@@ -1,4 +1,4 @@
-"""What an engine is, and what every engine does with a clip."""
+"""The protocol of an engine, and the work that every engine does with a clip."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -20,13 +20,13 @@ from robogaze.stages.pipeline import Pipeline
 from robogaze.threads import in_thread
 
 _THUMBNAIL_PX, _THUMBNAIL_VIEW_PX = 480, 320
-"""The longer side of the view in a stored frame, and that of each of several views."""
+"""The longer side of a stored frame of a single view, and that of each of several views."""
 
 _EVIDENCE_PX = 1200
 """The longer side of a stored picture that is evidence."""
 
 Decoded = Callable[[str, float], None]
-"""Gets a clip's id with the share of it that is decoded (NaN where the file does not say how long it is)."""
+"""Takes a clip's id and its decoded share (NaN if the file does not state its length)."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Task:
 class Result:
     """The report of a clip, or why the clip is unreadable.
 
-    `frames` (by number) and `pictures` (by id) are what shows its events and hypotheses, as JPEG.
+    `frames` (by number) and `pictures` (by id) show its events and hypotheses, as JPEG.
     """
 
     clip_id: str
@@ -53,7 +53,7 @@ class Result:
 
 @dataclass(frozen=True)
 class EngineContext:
-    """What an engine may use: the open models and their stored answers, both None where no model is asked."""
+    """Everything that an engine needs. `models` and `answers` are None if the pipeline uses no model."""
 
     setup: RunSetup
     options: RunOptions
@@ -64,13 +64,13 @@ class EngineContext:
 
 
 class Engine(Protocol):
-    """Where clips are diagnosed."""
+    """Diagnoses clips in one or several processes."""
 
     def run(self, tasks: Sequence[Task]) -> AsyncGenerator[Result, None]:
-        """Diagnose clips, about in their order, and yield each result as soon as it is known.
+        """Diagnose clips, roughly in their order, and yield each result as soon as it is known.
 
-        Raises RunStopped at the end when the run had to stop early: a clip that was not yielded is left to the next
-        start. What is the fault of the program, the disk or the domain is raised at once.
+        If the run must stop early, raises RunStopped at the end; clips without a result are left to the next start.
+        Errors of the program, the disk or the domain are raised at once.
         """
 
 
@@ -78,12 +78,12 @@ class EngineFactory(Protocol):
     """Makes an engine."""
 
     def __call__(self, context: EngineContext, /) -> Engine:
-        """Make an engine; nothing is started yet."""
+        """Make an engine without starting anything."""
 
 
 @dataclass(frozen=True)
 class ClipWorker:
-    """Diagnoses a clip; the same clip and the same answers give the same result on every engine."""
+    """Diagnoses a clip. With the same answers, a clip has the same result on every engine."""
 
     pipeline: Pipeline
     models: Models | None = None
@@ -91,7 +91,7 @@ class ClipWorker:
     on_decoded: Decoded | None = None
 
     async def __call__(self, task: Task, decoding: asyncio.Semaphore) -> Result:
-        """Diagnose a clip; `decoding` limits how many are decoded at once. Raises RunStopped when the run must stop."""
+        """Diagnose a clip; `decoding` limits how many are decoded at once. Raises RunStopped if the run must stop."""
         with ExitStack() as stack:
             try:
                 async with decoding:

@@ -1,7 +1,7 @@
-"""datatrove's executors: every rank scores one shard of a run.
+"""datatrove's executors: every rank scores a shard of a run.
 
-`Shards` is a step of a datatrove pipeline, so that its executors (this machine, Slurm, others) schedule the shards and
-keep the logs. A shard is a run folder of its own: a rank that is started again resumes it.
+`Shards` is a step of a datatrove pipeline, so datatrove's executors (this machine, Slurm, others) schedule the shards
+and keep the logs. Each shard has its own run folder; a rank that is started again resumes it.
 """
 
 import subprocess
@@ -14,17 +14,17 @@ from typing import Any
 from robogaze.errors import MissingExtra, RunError
 
 _FINISHED = (0, 4)
-"""The exit codes of a shard that is finished; 4 says that some of its clips are incomplete."""
+"""The exit codes of a finished shard; 4 means that some of its clips are incomplete."""
 
 
 @dataclass(frozen=True)
 class Shards:
-    """A step of a datatrove pipeline: `robogaze` with these `arguments`, to which each rank adds its shard."""
+    """A step of a datatrove pipeline: each rank runs `robogaze` with these `arguments` and its shard."""
 
     arguments: tuple[str, ...]
 
     def __call__(self, data: Any = None, rank: int = 0, world_size: int = 1) -> Any:
-        """Score the shard of a rank. Raises RunError when it is not finished."""
+        """Score the shard of a rank. Raises RunError if it does not finish."""
         shard = f"{rank + 1}/{world_size}"
         command = [sys.executable, "-m", "robogaze", *self.arguments, "--shard", shard]
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -35,10 +35,10 @@ class Shards:
 
 
 def run_shards(arguments: Sequence[str], workers: int, logs: Path) -> None:
-    """Score all shards of a run on this machine, each in a process of its own.
+    """Score all shards of a run on this machine, each in its own process.
 
-    What is finished is known from each shard's run folder, not from the marks that an earlier start left in `logs`.
-    Raises MissingExtra where datatrove is not installed, RunError for a shard that is not finished.
+    Finished clips are known from each shard's run folder, not from the completion marks of datatrove in `logs`. Raises
+    MissingExtra if datatrove is not installed, RunError for a shard that does not finish.
     """
     try:
         from datatrove.executor import LocalPipelineExecutor

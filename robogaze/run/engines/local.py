@@ -1,4 +1,4 @@
-"""This process: one event loop, a bounded number of clips at a time."""
+"""The engine in this process: an event loop with a limited number of clips at a time."""
 
 import asyncio
 import os
@@ -18,7 +18,7 @@ class Local:
 
     async def run(self, tasks: Sequence[Task]) -> AsyncGenerator[Result, None]:
         """See `Engine`."""
-        # Decoding alone is work of this machine; more clips at once than it has cores would only cost memory.
+        # Only decoding uses this machine's cores; to decode more clips at once than cores would only use memory.
         decoding = asyncio.Semaphore(os.cpu_count() or 1)
         waiting = list(reversed(tasks))
         running: set[asyncio.Task[Result]] = set()
@@ -37,7 +37,7 @@ class Local:
                         yield task.result()
                     elif not isinstance(error, RunStopped):
                         failed = error
-                    # The last of several says how much is pending in the end.
+                    # The last of several stops has the final number of pending requests.
                     elif stopped is None or error.at_once or not stopped.at_once:
                         stopped = error
                 if failed is not None:

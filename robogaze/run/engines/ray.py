@@ -1,8 +1,8 @@
-"""A Ray cluster: blocks of clips as tasks, on whatever node has room.
+"""The engine on a Ray cluster: blocks of clips are tasks on any free node.
 
-A worker holds nothing that is missed when its node dies: Ray gives its block to another node, which does it again. Only
-the process that started the run writes to the run folder. Videos, and the folder of a custom domain, must be under the
-same path on every node; each worker asks the models itself, so concurrency is per worker.
+If a node dies, Ray runs its block again on another node. Only the process that started the run writes to the run
+folder. Videos, and the folder of a custom domain, must have the same path on every node. Each worker sends its own
+requests, so the limit of concurrency is per worker.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from robogaze.stages.pipeline import Pipeline
 from robogaze.threads import in_thread
 
 _BLOCKS_A_WORKER = 4
-"""Into how many blocks a worker's share is cut: more make the workers end together, fewer open models less often."""
+"""The number of blocks per worker: with more, workers finish together; with fewer, models are opened less often."""
 
 _POLL_S = 1.0
 
@@ -32,9 +32,9 @@ _QUIET = {"log_to_driver": False, "include_dashboard": False, "logging_level": l
 
 @dataclass(frozen=True)
 class WorkerConfig:
-    """What a worker does with each clip, as plain data that can be sent to it.
+    """How a worker scores clips, as plain data that is sent to it.
 
-    `secrets` are the keys of servers by the name of their environment variable; they are never written.
+    `secrets` are the API keys of servers by the name of their environment variable; they are never written to disk.
     """
 
     domain: str
@@ -46,7 +46,7 @@ class WorkerConfig:
 
     @classmethod
     def of(cls, context: EngineContext) -> "WorkerConfig":
-        """The work of a run, with the keys of its servers."""
+        """The configuration of a run's workers, with the API keys of its servers."""
         setup = context.setup
         models = () if setup.models is None else setup.models.models.values()
         names = {"OPENAI_API_KEY", "ROBOGAZE_API_KEY", *(model.api_key_env for model in models if model.api_key_env)}
@@ -56,13 +56,12 @@ class WorkerConfig:
 
 
 class Ray:
-    """Diagnoses clips on a Ray cluster, `workers` blocks at a time, by default one for every core that it has.
+    """Diagnoses clips on a Ray cluster, `workers` blocks at a time, by default as many as the cluster has cores.
 
-    A cluster that this process is connected to is used; else the one that `address` names ("auto" for one that runs on
-    this machine), else a new one on this machine. Without an address Ray would join the last cluster that was started
-    here, and wait forever where that cluster was killed.
-    No answer is cached: what a lost worker was answered is asked again. A clip on which another model answered than at
-    first is not yielded, and stops the run.
+    The cluster is the one that this process is connected to, else the one at `address` ("auto" for a cluster on this
+    machine), else a new one on this machine. (Without an address, Ray would join the last cluster that was started
+    here, and wait forever if that was killed.) Answers are not cached: the requests of a lost worker are sent again. A
+    clip that was answered by another model than the first clips is not yielded, and stops the run.
     """
 
     def __init__(self, context: EngineContext) -> None:
@@ -72,7 +71,7 @@ class Ray:
         self.first_name: FirstName = _as_answered if context.answers is None else context.answers.first_name
 
     async def run(self, tasks: Sequence[Task]) -> AsyncGenerator[Result, None]:
-        """See `Engine`. Raises MissingExtra where Ray is not installed."""
+        """See `Engine`. Raises MissingExtra if Ray is not installed."""
         try:
             import ray
         except ImportError as error:
@@ -90,7 +89,7 @@ class Ray:
     async def _distribute(self, ray: Any, tasks: Sequence[Task]) -> AsyncGenerator[Result, None]:
         workers = self.workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
         waiting = _blocks(tasks, workers, self.config.options.clips_at_once)
-        # The node on which a block runs may die as often as it likes: -1 is forever.
+        # -1: a block is run again however often its node dies.
         work = ray.remote(num_cpus=1, max_retries=-1)(_work)
         stopped: RunStopped | None = None
         running: list[Any] = []
@@ -114,7 +113,7 @@ class Ray:
             raise stopped
 
     def _check_models(self, result: Result) -> None:
-        """Raise ModelChanged for a clip on which another model answered than before."""
+        """Raise ModelChanged for a clip that was answered by another model than earlier clips."""
         for call in () if result.report is None else result.report.provenance.calls:
             if call.answered_by:
                 check_answer(self.first_name, call.model, call.answered_by)
@@ -125,13 +124,13 @@ def _as_answered(_model: str, _verb: str, name: str) -> str:
 
 
 def _blocks(tasks: Sequence[Task], workers: int, clips_at_once: int) -> list[list[Task]]:
-    """The clips in blocks, the last first, so that they are scored in their order."""
+    """The clips in blocks, the last block first, because blocks are taken from the end."""
     size = max(1, min(2 * clips_at_once, -(-len(tasks) // (workers * _BLOCKS_A_WORKER))))
     return [list(tasks[start : start + size]) for start in range(0, len(tasks), size)][::-1]
 
 
 def _fetch(ray: Any, reference: Any) -> tuple[list[Result], RunStopped | None]:
-    """The results of a block. Raises what its worker raised, as if it had been raised here."""
+    """The results of a block. Raises the error of its worker."""
     try:
         found: tuple[list[Result], RunStopped | None] = ray.get(reference)
     except ray.exceptions.RayTaskError as error:

@@ -35,9 +35,9 @@ class Server(FakeBackend):
         return self.name
 
 
-async def test_all_requests_wait_for_the_end_of_an_outage() -> None:
-    server, messages = Server(up=False), list[str]()
-    backend = OutageWait(server, longest_s=5, notify=messages.append, poll_s=0.02)
+async def test_all_requests_wait_for_the_end_of_an_outage(caplog: pytest.LogCaptureFixture) -> None:
+    server = Server(up=False)
+    backend = OutageWait(server, longest_s=5, poll_s=0.02)
 
     async def restart() -> None:
         await asyncio.sleep(0.1)
@@ -45,38 +45,38 @@ async def test_all_requests_wait_for_the_end_of_an_outage() -> None:
 
     *answers, _ = await asyncio.gather(*(backend.complete(request()) for _ in range(8)), restart())
     assert [answer.text for answer in answers] == ["yes"] * 8
-    assert len(messages) == 2, "one message at the start of the outage, one at its end"
+    messages = caplog.messages
+    assert len(messages) == 2, "a message at the start of the outage and a message at its end"
     assert messages[0].startswith("the server is down; waiting up to")
     assert messages[1].startswith("the server answers again after")
     assert server.calls == 16, "each request is sent before and after the outage"
     assert server.polls < 10, "one task polls for all requests"
 
 
-async def test_outage_that_lasts_too_long_is_given_up_once() -> None:
-    server, messages = Server(up=False), list[str]()
-    backend = OutageWait(server, longest_s=0.05, notify=messages.append, poll_s=0.02)
+async def test_outage_that_lasts_too_long_is_given_up_once(caplog: pytest.LogCaptureFixture) -> None:
+    backend = OutageWait(Server(up=False), longest_s=0.05, poll_s=0.02)
     for _ in range(3):
         with pytest.raises(Unreachable):
             await backend.complete(request())
-    assert [message.split(" after")[0] for message in messages[1:]] == ["gave up waiting for the server"]
+    assert [message.split(" after")[0] for message in caplog.messages[1:]] == ["gave up waiting for the server"]
 
 
 async def test_request_that_crashes_the_server_is_given_up() -> None:
     backend = FakeBackend(*[Unreachable("the server is down")] * 9)
     with pytest.raises(Unreachable):
-        await OutageWait(backend, longest_s=5, notify=lambda text: None, poll_s=0.01).complete(request())
+        await OutageWait(backend, longest_s=5, poll_s=0.01).complete(request())
     assert backend.calls == 4
 
 
 async def test_other_errors_are_raised_at_once() -> None:
     backend = FakeBackend(ServerFault("f"))
     with pytest.raises(ServerFault):
-        await OutageWait(backend, longest_s=60, notify=lambda text: None, poll_s=5).complete(request())
+        await OutageWait(backend, longest_s=60, poll_s=5).complete(request())
 
 
 def test_no_waiting_without_time_to_wait() -> None:
     server = Server()
-    assert OutageWait.around(server, 0, lambda text: None) is server
+    assert OutageWait.around(server, 0) is server
 
 
 async def test_another_model_is_detected_at_the_start_and_in_answers(tmp_path: Path) -> None:

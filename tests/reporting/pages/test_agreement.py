@@ -71,10 +71,10 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_page_in_a_browser(index: Path, open_page: Opener, width: int) -> None:
     opened = open_page(index, viewport={"width": width, "height": 900})
     opened.wait("document.querySelectorAll('.shared .bar').length > 0")
-    assert opened.listed() == ["open", "agreed"]
-    assert opened.page.locator(".sides .findings").count() == 3
-    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+    opened.wait_listed(["open", "agreed"])
+    opened.expect(lambda: opened.page.locator(".sides .findings").count() == 3)
+    opened.expect(lambda: opened.page.evaluate("document.documentElement.scrollWidth") <= width)
     opened.go("#state=settled&dimension=x")
-    assert opened.listed() == []
+    opened.wait_listed([])
     opened.go("#state=open&dimension=x")
-    assert opened.listed() == ["open"]
+    opened.wait_listed(["open"])

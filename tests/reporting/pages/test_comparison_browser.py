@@ -4,8 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from checkpoints import annotation as account
-from checkpoints import covered, event, run
+from checkpoints import annotation, covered, event, run
 
 from robogaze.core.annotation import AnnotatedEvent
 from robogaze.domains import Domain
@@ -15,10 +14,10 @@ from ..browsing import Opener, Visit
 from ..checkpoints_on_disk import SHORT, compared, part_run, read, run_folder, two_runs, write_page
 from ..samples import ATTACK, FPS, FRAMES
 
-TIMES = "[...document.querySelectorAll('video')].map((one) => one.currentTime)"
+TIMES = "[...document.querySelectorAll('video')].map((video) => video.currentTime)"
 VIDEOS = "[...document.querySelectorAll('video')]"
-READY = f"{VIDEOS}.length === 2 && {VIDEOS}.every((one) => one.readyState >= 2)"
-STILL = f"{VIDEOS}.every((one) => one.paused && !one.seeking)"
+READY = f"{VIDEOS}.length === 2 && {VIDEOS}.every((video) => video.readyState >= 2)"
+STILL = f"{VIDEOS}.every((video) => video.paused && !video.seeking)"
 SHOWN_FRAMES = """[...document.querySelectorAll("video")].map((video) => {
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [video.videoWidth, video.videoHeight];
@@ -50,16 +49,16 @@ def shows(opened: Visit, frames: tuple[int, int]) -> None:
 
 
 def seek(opened: Visit, time_s: float) -> None:
-    """Click the ruler where a time stands."""
-    ruler = opened.page.locator(".ruler")
-    ruler.click(position={"x": ruler.bounding_box()["width"] * time_s * FPS / FRAMES, "y": 5})
+    """Click the ruler at a time."""
+    width = opened.place(".ruler")["width"]
+    opened.page.locator(".ruler").click(position={"x": width * time_s * FPS / FRAMES, "y": 5})
 
 
 def test_the_worst_change_is_listed_first_and_open(visit: Callable[..., Visit]) -> None:
     opened = visit()
     opened.wait(READY)
-    assert opened.listed() == ["push", "stack", "fold"]
-    assert opened.page.locator("#entry h2").inner_text() == "push\nnew"
+    opened.wait_listed(["push", "stack", "fold"])
+    opened.expect(lambda: opened.text("#entry h2") == "push\nnew")
     assert sorted(url.partition(":")[0] for url in opened.requests if not url.startswith("data:")) == ["file"]
 
 
@@ -73,7 +72,7 @@ def test_both_videos_step_seek_and_stop_together(visit: Callable[..., Visit]) ->
     shows(opened, (2, 2))
     seek(opened, 1.53)
     shows(opened, (24, 24))
-    assert opened.page.locator(".readout").inner_text() == "1.50 s of 4.00 s"
+    opened.expect(lambda: opened.text(".readout") == "1.50 s of 4.00 s")
 
 
 def test_both_play_on_one_clock_and_the_shorter_waits_at_its_end(visit: Callable[..., Visit]) -> None:
@@ -85,12 +84,12 @@ def test_both_play_on_one_clock_and_the_shorter_waits_at_its_end(visit: Callable
     # On a slow machine the shorter may have come to its end by now.
     assert second == pytest.approx(min(first, SHORT / FPS), abs=0.15)
     opened.wait(f"({TIMES})[0] > 3")
-    assert "over at 2.50 s" in opened.page.locator(".screen").nth(1).inner_text()
+    opened.expect(lambda: "over at 2.50 s" in opened.page.locator(".screen").nth(1).inner_text())
     assert opened.page.evaluate(f"({TIMES})[1]") == pytest.approx(SHORT / FPS, abs=0.1)
     opened.page.keyboard.press(" ")
     opened.wait(STILL)
-    assert 3 < opened.page.evaluate(f"({TIMES})[0]") < 4
-    assert opened.page.get_by_role("button", name="▶ play").count() == 1
+    opened.expect(lambda: 3 < opened.page.evaluate(f"({TIMES})[0]") < 4)
+    opened.expect(lambda: opened.page.get_by_role("button", name="▶ play").count() == 1)
 
 
 def test_at_the_end_it_stops_and_plays_from_the_start_again(visit: Callable[..., Visit]) -> None:
@@ -119,13 +118,13 @@ def test_the_timelines_share_an_axis_and_say_where_a_clip_is_over(visit: Callabl
     rows = [" ".join(row.inner_text().split()) for row in opened.page.locator(".shared .row").all()[1:]]
     assert rows[0] == "TA Task Progress before nothing found"
     assert len(rows) == 6
-    ruler = opened.page.locator(".ruler").bounding_box()
+    ruler = opened.place(".ruler")
     bar = opened.page.locator(".shared .bar", has_text="Early end").bounding_box()
     assert bar["x"] - ruler["x"] == pytest.approx(ruler["width"] * 2.0 / 4, abs=2)
     marks = opened.page.locator(".shared .over-mark")
-    assert marks.count() == 3
-    assert marks.first.get_attribute("title") == "the clip ends at 2.50 s"
-    assert opened.page.evaluate("Number(document.querySelector('.ruler').ariaValueMax)") == FRAMES - 1
+    opened.expect(lambda: marks.count() == 3)
+    opened.expect(lambda: marks.first.get_attribute("title") == "the clip ends at 2.50 s")
+    opened.expect(lambda: opened.page.evaluate("Number(document.querySelector('.ruler').ariaValueMax)") == FRAMES - 1)
 
 
 def test_an_event_of_either_clip_loops_both(visit: Callable[..., Visit]) -> None:
@@ -135,7 +134,7 @@ def test_an_event_of_either_clip_loops_both(visit: Callable[..., Visit]) -> None
     opened.wait(f"({TIMES})[0] < 0.4")  # a second before it
     opened.wait(f"({TIMES})[0] > 2.8")  # and on after it
     opened.wait(f"({TIMES})[0] < 0.4")  # it came round
-    assert all(0 <= time < 3.2 for time in opened.page.evaluate(TIMES))
+    opened.expect(lambda: all(0 <= time < 3.2 for time in opened.page.evaluate(TIMES)))
     opened.wait_address("event=before+e1")
     opened.page.keyboard.press("Escape")
     opened.wait(f"({TIMES})[0] > 3.2")
@@ -150,11 +149,11 @@ def test_descriptions_are_text(visit: Callable[..., Visit]) -> None:
     opened = visit(STACK)
     opened.wait(READY)
     sides = opened.page.locator(".sides .findings")
-    assert f"It hangs in the air. {ATTACK}" in sides.nth(0).inner_text()
-    assert "The clip ends while it is held." in sides.nth(1).inner_text()
-    assert opened.page.locator(".sides .facts:visible").count() == 0
+    opened.expect(lambda: f"It hangs in the air. {ATTACK}" in sides.nth(0).inner_text())
+    opened.expect(lambda: "The clip ends while it is held." in sides.nth(1).inner_text())
+    opened.expect(lambda: opened.page.locator(".sides .facts:visible").count() == 0)
     sides.nth(1).get_by_role("button", name="Early end").click()
-    assert "3 moderate" in opened.page.locator(".sides .facts:visible").inner_text()
+    opened.expect(lambda: "3 moderate" in opened.text(".sides .facts:visible"))
 
 
 def test_keys_go_through_events_and_prompts(visit: Callable[..., Visit]) -> None:
@@ -175,16 +174,16 @@ def test_arrows_scroll_a_table_that_is_too_wide_and_step_everywhere_else(visit: 
     opened.page.get_by_role("region", name="Leaderboard of 2 runs").last.focus()
     opened.page.keyboard.press("ArrowRight")
     opened.wait("document.querySelector('.wide').scrollLeft > 0")
-    assert opened.page.locator(".readout").inner_text().startswith("0.00 s")
+    opened.expect(lambda: opened.text(".readout").startswith("0.00 s"))
     opened.page.locator(".ruler").focus()
     opened.page.keyboard.press("ArrowRight")
-    assert opened.page.locator(".readout").inner_text().startswith("0.06 s")
+    opened.expect(lambda: opened.text(".readout").startswith("0.06 s"))
 
 
 def test_the_filter_lives_in_the_address(visit: Callable[..., Visit]) -> None:
     opened = visit("#kind=fixed")
-    assert opened.listed() == ["fold"]
-    assert opened.page.get_by_role("combobox", name="Change").input_value() == "fixed"
+    opened.wait_listed(["fold"])
+    opened.expect(lambda: opened.page.get_by_role("combobox", name="Change").input_value() == "fixed")
     for hash_, expected in {
         "#": ["push", "stack", "fold"],
         "#type=early_end": ["push", "stack"],
@@ -194,12 +193,12 @@ def test_the_filter_lives_in_the_address(visit: Callable[..., Visit]) -> None:
         "#text=new-push": ["push"],
     }.items():
         opened.go(hash_)
-        assert opened.listed() == expected, hash_
+        opened.wait_listed(expected)
     opened.page.get_by_role("combobox", name="Change").select_option("better")
     opened.wait_address("kind=better")
     opened.page.reload()
     opened.wait_address("kind=better")
-    assert opened.page.locator(".shown").inner_text() == "0 of 3 changes shown"
+    opened.expect(lambda: opened.text(".shown") == "0 of 3 changes shown")
 
 
 def test_clips_in_files_beside_the_page_are_shown_alike(
@@ -213,15 +212,15 @@ def test_clips_in_files_beside_the_page_are_shown_alike(
 
 
 def test_without_videos_and_times_the_events_are_still_shown(open_page: Opener, tmp_path: Path) -> None:
-    said = {"duration_s": None, "frame_times_s": None}
-    runs = [run("a", account("a-p", **said)), run("b", account("b-p", event("shape_hole"), **said))]
+    untimed = {"duration_s": None, "frame_times_s": None}
+    runs = [run("a", annotation("a-p", **untimed)), run("b", annotation("b-p", event("shape_hole"), **untimed))]
     opened = open_page(write_page(compared(runs), tmp_path, None))
     opened.wait("document.querySelectorAll('.screen').length === 2")
-    assert "no video of this clip" in opened.page.locator(".screen").first.inner_text()
-    assert opened.page.get_by_role("button", name="▶ play").is_disabled()
+    opened.expect(lambda: "no video of this clip" in opened.page.locator(".screen").first.inner_text())
+    opened.expect(lambda: opened.page.get_by_role("button", name="▶ play").is_disabled())
     opened.page.locator(".shared .bar").click()
-    assert opened.page.locator(".readout").inner_text() == "0.00 s of 1.00 s"
-    assert "a shape_hole" in opened.page.locator(".sides").inner_text()
+    opened.expect(lambda: opened.text(".readout") == "0.00 s of 1.00 s")
+    opened.expect(lambda: "a shape_hole" in opened.text(".sides"))
 
 
 def test_a_missing_video_is_named_and_the_other_plays_on(
@@ -232,7 +231,7 @@ def test_a_missing_video_is_named_and_the_other_plays_on(
     (tmp_path / "old" / "clip.mp4").unlink()
     opened = open_page(index, STACK)
     opened.wait("document.querySelectorAll('video').length === 1")
-    assert "../old/clip.mp4: it is missing" in opened.page.locator(".screen").first.inner_text()
+    opened.expect(lambda: "../old/clip.mp4: it is missing" in opened.page.locator(".screen").first.inner_text())
     opened.problems.clear()
     opened.page.keyboard.press(" ")
     opened.wait("document.querySelector('video').currentTime > 1")
@@ -260,11 +259,11 @@ def test_nothing_is_wider_than_the_window(visit: Callable[..., Visit], width: in
     opened = visit(STACK)
     opened.page.set_viewport_size({"width": width, "height": 900})
     opened.wait(READY)
-    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+    opened.expect(lambda: opened.page.evaluate("document.documentElement.scrollWidth") <= width)
 
 
 @pytest.mark.parametrize(
-    ("status", "task", "found", "said"),
+    ("status", "task", "found", "words"),
     [
         ("complete", "ruled_out", (), ["ruled out by the router", "partially covered, nothing found", "nothing found"]),
         (
@@ -282,11 +281,12 @@ def test_an_empty_lane_has_the_coverage_of_its_dimension(
     status: str,
     task: str,
     found: tuple[AnnotatedEvent, ...],
-    said: list[str],
+    words: list[str],
 ) -> None:
-    before = account("a-p", event("task_end"), event("physics_jump"), event("picture_blur"))
+    before = annotation("a-p", event("task_end"), event("physics_jump"), event("picture_blur"))
     covers = covered("picture", partial=["physics"], **{task: ["task"]})
-    after = account("b-p", *found, coverage=covers, status=status)
+    after = annotation("b-p", *found, coverage=covers, status=status)
     opened = open_page(write_page(compared([run("a", before), run("b", after)]), tmp_path, domain))
+    opened.wait("document.querySelectorAll('.shared .row').length > 1")
     rows = [" ".join(row.inner_text().split()) for row in opened.page.locator(".shared .row").all()[1:]]
-    assert rows[1::2][: len(said)] == [f"after {words}" for words in said]
+    assert rows[1::2][: len(words)] == [f"after {text}" for text in words]

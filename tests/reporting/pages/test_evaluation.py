@@ -153,12 +153,12 @@ def visit(open_page: Opener, index: Path) -> Callable[..., Visit]:
 
 def test_a_number_leads_to_the_clips_behind_it(visit: Callable[..., Visit]) -> None:
     opened = visit()
-    assert opened.listed() == ["r-push", "r-stack", "r-fold"]
+    opened.wait_listed(["r-push", "r-stack", "r-fold"])
     opened.page.locator("summary", has_text="one in detail").click()
     opened.page.locator(".results-table a[href$='reference=physics&predicted=none']").click()
     opened.wait_address("predicted=none")
     opened.wait_list(1)
-    assert opened.listed() == ["r-stack"]
+    opened.wait_listed(["r-stack"])
     opened.wait("document.querySelector('#entry h2').textContent.startsWith('r-stack')")
     opened.page.locator(".all").click()
     opened.wait("document.querySelectorAll('.clips li').length === 3")
@@ -167,15 +167,22 @@ def test_a_number_leads_to_the_clips_behind_it(visit: Callable[..., Visit]) -> N
 def test_reference_and_prediction_share_one_video_and_one_timeline(visit: Callable[..., Visit]) -> None:
     opened = visit("#entry=one/r-stack")
     opened.wait("document.querySelector('video')?.readyState >= 2")
-    assert opened.page.locator("video").count() == 1
+    opened.expect(lambda: opened.page.locator("video").count() == 1)
     bars = opened.page.locator(".shared .bar")
-    assert sorted(bars.nth(n).get_attribute("data-result") or "" for n in range(bars.count())) == [
-        "matched", "matched", "missed",
-    ]  # fmt: skip
+    opened.expect(
+        lambda: (
+            sorted(bars.nth(n).get_attribute("data-result") or "" for n in range(bars.count()))
+            == [
+                "matched",
+                "matched",
+                "missed",
+            ]
+        )
+    )
     bars.filter(has_text="Floating").click()
     opened.wait_address("event=reference+e1")
     report = opened.page.get_by_role("link", name="one: r-stack")
-    assert report.get_attribute("href") == "../one/r/index.html#clip=r-stack"
+    opened.expect(lambda: report.get_attribute("href") == "../one/r/index.html#clip=r-stack")
 
 
 def test_a_table_is_sorted_by_the_keyboard_with_undefined_values_last(visit: Callable[..., Visit]) -> None:
@@ -192,12 +199,12 @@ def test_a_table_is_sorted_by_the_keyboard_with_undefined_values_last(visit: Cal
 
     head.locator("button").focus()
     opened.page.keyboard.press("Enter")
-    assert head.get_attribute("aria-sort") == "descending"
+    opened.expect(lambda: head.get_attribute("aria-sort") == "descending")
     numbers = [float(value) for value in values() if value]
     assert numbers == sorted(numbers, reverse=True)
     assert values()[: len(numbers)] == [value for value in values() if value]
     opened.page.keyboard.press("Enter")
-    assert head.get_attribute("aria-sort") == "ascending"
+    opened.expect(lambda: head.get_attribute("aria-sort") == "ascending")
 
 
 @pytest.mark.parametrize("width", [800, 1600])
@@ -206,4 +213,4 @@ def test_nothing_is_wider_than_the_window(visit: Callable[..., Visit], width: in
     opened = visit("#entry=one/r-stack", viewport={"width": width, "height": 900}, color_scheme=scheme)
     opened.wait("document.querySelector('#entry h2')")
     opened.page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
-    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+    opened.expect(lambda: opened.page.evaluate("document.documentElement.scrollWidth") <= width)

@@ -59,8 +59,10 @@ def test_it_is_readable_in_a_browser(
     index.write_text(f"<!doctype html>{body}", encoding="utf-8")
     opened = open_page(index, viewport={"width": 800, "height": 900}, color_scheme=scheme)
     pictures = opened.page.locator("img")
-    assert pictures.count() > 0
-    assert all(pictures.nth(n).evaluate("picture => picture.naturalWidth > 0") for n in range(pictures.count()))
-    track, bar = (opened.page.locator(name).first.bounding_box() for name in (".track", ".bar"))
+    opened.expect(lambda: pictures.count() > 0)
+    opened.expect(
+        lambda: all(pictures.nth(n).evaluate("picture => picture.naturalWidth > 0") for n in range(pictures.count()))
+    )
+    track, bar = opened.place(".track"), opened.place(".bar")
     assert track["x"] <= bar["x"] <= bar["x"] + bar["width"] <= track["x"] + track["width"] + 1
-    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 800
+    opened.expect(lambda: opened.page.evaluate("document.documentElement.scrollWidth") <= 800)

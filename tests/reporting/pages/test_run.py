@@ -13,7 +13,7 @@ from making import coverage
 
 from robogaze.core.clip import Layout
 from robogaze.core.events import Evidence
-from robogaze.core.key_frames import pictures_to_show
+from robogaze.core.key_frames import frames_to_show, pictures_to_show
 from robogaze.core.pictures import Picture
 from robogaze.core.report import Provenance, Report, Unreadable
 from robogaze.domains import Domain

@@ -61,7 +61,7 @@ def visit(open_page: Opener, index: Path) -> Callable[..., Visit]:
 def test_the_page_opens_from_disk_and_plays_its_video(visit: Callable[..., Visit]) -> None:
     opened = visit()
     opened.wait("document.querySelector('video').readyState >= 2")
-    assert opened.page.locator("#clip h2").inner_text().startswith("disc-0001")
+    opened.expect(lambda: opened.text("#clip h2").startswith("disc-0001"))
     assert all(url.startswith(("file:", "data:")) for url in opened.requests)
     assert sum(url.startswith("file:") for url in opened.requests) == 1
 
@@ -96,7 +96,7 @@ def test_arrows_step_exactly_one_frame(visit: Callable[..., Visit]) -> None:
     for frame in (21, 22, 23, 24, 25):
         opened.page.keyboard.press("ArrowRight")
         opened.wait(f"!document.querySelector('video').seeking && ({SHOWN_FRAME})() === {frame}")
-        assert f"frame {frame} of" in opened.page.locator(".readout").inner_text()
+        opened.wait(f"document.querySelector('.readout').textContent.includes('frame {frame} of')")
     opened.page.keyboard.press("ArrowLeft")
     opened.wait(f"!document.querySelector('video').seeking && ({SHOWN_FRAME})() === 24")
 
@@ -105,7 +105,7 @@ def test_a_picture_of_evidence_goes_to_its_very_frame(visit: Callable[..., Visit
     opened = visit("#clip=disc-0001&event=e1")
     opened.page.get_by_role("button", name="enlarge frame 26 ").first.click()
     opened.wait(f"!document.querySelector('video').seeking && ({SHOWN_FRAME})() === 26")
-    assert opened.page.evaluate("document.querySelector('video').paused")
+    opened.expect(lambda: opened.page.evaluate("document.querySelector('video').paused"))
 
 
 def test_keys_go_through_events_clips_and_playing(visit: Callable[..., Visit]) -> None:
@@ -122,7 +122,7 @@ def test_keys_go_through_events_clips_and_playing(visit: Callable[..., Visit]) -
     opened.page.keyboard.press(" ")
     opened.wait("document.querySelector('video').paused")
     opened.page.keyboard.press("j")
-    assert opened.page.locator("#clip h2").inner_text().startswith("disc-0003")
+    opened.expect(lambda: opened.text("#clip h2").startswith("disc-0003"))
 
 
 def test_space_pauses_even_when_the_bar_that_was_clicked_has_the_focus(visit: Callable[..., Visit]) -> None:
@@ -138,18 +138,19 @@ def test_without_welcome_motion_an_event_is_only_sought(visit: Callable[..., Vis
     opened = visit("#clip=disc-0001", reduced_motion="reduce")
     opened.page.locator(".lanes .bar", has_text="Passing through").first.click()
     opened.wait(f"!document.querySelector('video').seeking && ({SHOWN_FRAME})() === 20")
-    assert opened.page.evaluate("document.querySelector('video').paused")
+    opened.expect(lambda: opened.page.evaluate("document.querySelector('video').paused"))
 
 
 def test_an_instruction_that_is_an_attack_shows_as_text(visit: Callable[..., Visit]) -> None:
     opened = visit("#clip=disc-0002")
-    assert ATTACK in opened.page.locator(".instruction").inner_text()
-    assert ATTACK in opened.page.locator(".title-line").inner_text()
-    assert opened.page.evaluate("document.images.length") == 0
+    opened.expect(lambda: ATTACK in opened.text(".instruction"))
+    opened.expect(lambda: ATTACK in opened.text(".title-line"))
+    opened.expect(lambda: opened.page.evaluate("document.images.length") == 0)
 
 
 def lanes_of(opened: Visit) -> list[tuple[str, str]]:
     """The state of every lane, and its words."""
+    opened.wait("document.querySelectorAll('.lanes .row[data-state]').length > 0")
     lanes = opened.page.locator(".lanes .row[data-state]").all()
     return [(lane.get_attribute("data-state"), " ".join(lane.inner_text().split())) for lane in lanes]
 
@@ -177,20 +178,25 @@ def test_the_lanes_of_a_clean_clip_say_that_nothing_was_found(visit: Callable[..
 def test_an_undecided_clip_has_a_yellow_badge_and_its_coverage(visit: Callable[..., Visit]) -> None:
     opened = visit("#clip=disc-0006")
     badge = opened.page.locator(".clip-head .status")
-    assert (badge.inner_text(), badge.get_attribute("data-standing")) == ("undecided", "undecided")
-    assert "no picture-quality fault found" in opened.page.locator("#clip").inner_text()
-    assert lanes_of(opened) == [
-        ("not_examined", "TA Task Progress not examined: no stage of the pipeline plain looks for it"),
-        ("partial", "PH Physical Plausibility partially covered, nothing found"),
-        ("examined", "PI Picture Quality nothing found"),
-    ]
+    opened.expect(lambda: (badge.inner_text(), badge.get_attribute("data-standing")) == ("undecided", "undecided"))
+    opened.expect(lambda: "no picture-quality fault found" in opened.text("#clip"))
+    opened.expect(
+        lambda: (
+            lanes_of(opened)
+            == [
+                ("not_examined", "TA Task Progress not examined: no stage of the pipeline plain looks for it"),
+                ("partial", "PH Physical Plausibility partially covered, nothing found"),
+                ("examined", "PI Picture Quality nothing found"),
+            ]
+        )
+    )
     tokens = {
         name: opened.page.evaluate(
             """token => {
-              const one = document.body.appendChild(document.createElement("i"));
-              one.style.color = `var(${token})`;
-              const colour = getComputedStyle(one).color;
-              one.remove();
+              const mark = document.body.appendChild(document.createElement("i"));
+              mark.style.color = `var(${token})`;
+              const colour = getComputedStyle(mark).color;
+              mark.remove();
               return colour;
             }""",
             name,
@@ -198,20 +204,20 @@ def test_an_undecided_clip_has_a_yellow_badge_and_its_coverage(visit: Callable[.
         for name in ("--care", "--good")
     }
     assert tokens["--care"] != tokens["--good"]
-    assert colour_of(opened, ".clip-head .status") == tokens["--care"]
+    opened.expect(lambda: colour_of(opened, ".clip-head .status") == tokens["--care"])
     green = opened.page.evaluate(
         """colour => [...document.querySelectorAll("#clip *")].filter(
-          (one) => [getComputedStyle(one).color, getComputedStyle(one).backgroundColor].includes(colour)).length""",
+          (part) => [getComputedStyle(part).color, getComputedStyle(part).backgroundColor].includes(colour)).length""",
         tokens["--good"],
     )
     assert green == 0
     opened.go("#clip=disc-0002")
-    assert colour_of(opened, ".clip-head .status") == tokens["--good"]
+    opened.expect(lambda: colour_of(opened, ".clip-head .status") == tokens["--good"])
 
 
 def test_the_reason_for_a_state_is_at_hand(visit: Callable[..., Visit]) -> None:
     words = visit("#clip=disc-0006").page.locator(".lanes .lane-words")
-    assert [one.get_attribute("title") for one in words.all()] == [
+    assert [words.nth(number).get_attribute("title") for number in range(3)] == [
         "no stage of the pipeline plain looks for it",
         "measured in the pixels, which show some faults",
         "measured in the pixels of every frame",
@@ -240,16 +246,16 @@ def test_a_lane_shows_what_is_ruled_out_or_undecided(
 
 def test_without_a_video_pictures_and_timeline_still_work(visit: Callable[..., Visit]) -> None:
     opened = visit("#clip=disc-0003")
-    assert "has no video" in opened.page.locator(".reason").inner_text()
+    opened.expect(lambda: "has no video" in opened.text(".reason"))
     opened.page.locator(".lanes .bar", has_text="Floating").click()
-    assert "frame 16 of" in opened.page.locator(".readout").inner_text()
-    assert opened.page.locator(".stage img").get_attribute("alt") == "frame 16 · 1.00 s"
+    opened.expect(lambda: "frame 16 of" in opened.text(".readout"))
+    opened.expect(lambda: opened.page.locator(".stage img").get_attribute("alt") == "frame 16 · 1.00 s")
 
 
 def test_a_video_that_cannot_be_played_is_replaced_by_a_message(visit: Callable[..., Visit]) -> None:
     opened = visit("#clip=disc-0004")
     opened.wait("!document.querySelector('.reason').hidden")
-    assert "missing.mp4" in opened.page.locator(".reason").inner_text()
+    opened.expect(lambda: "missing.mp4" in opened.text(".reason"))
     assert opened.problems == ["Failed to load resource: net::ERR_FILE_NOT_FOUND"]
     opened.problems.clear()
 
@@ -257,11 +263,11 @@ def test_a_video_that_cannot_be_played_is_replaced_by_a_message(visit: Callable[
 def test_claims_set_aside_show_hollow_when_asked_for(visit: Callable[..., Visit]) -> None:
     opened = visit("#clip=disc-0001")
     hollow = opened.page.locator(".lanes .bar[data-kind=hypothesis]:visible")
-    assert hollow.count() == 0
+    opened.expect(lambda: hollow.count() == 0)
     opened.page.get_by_label("show 4 claims set aside").check()
-    assert hollow.count() == 4
+    opened.expect(lambda: hollow.count() == 4)
     opened.page.locator(".lanes .bar", has_text="rejected: Blur").click()
-    detail = opened.page.locator("[data-open] .detail").inner_text()
+    detail = opened.text("[data-open] .detail")
     assert "The frames do not show it." in detail
     assert "picture specialist" in detail
 
@@ -272,13 +278,13 @@ def test_an_undecided_claim_is_always_shown(visit: Callable[..., Visit], domain:
     undecided = make_report(domain, make_clip("a"), hypotheses=(claim,))
     path.write_text(render_html([page(undecided, None)], [], domain, "few"), encoding="utf-8")
     opened = visit(path=path)
-    assert opened.page.locator(".lanes .bar[data-kind=hypothesis]:visible").count() == 1
-    assert "undecided: no word" in opened.page.locator(".findings").inner_text()
+    opened.expect(lambda: opened.page.locator(".lanes .bar[data-kind=hypothesis]:visible").count() == 1)
+    opened.expect(lambda: "undecided: no word" in opened.text(".findings"))
 
 
 def test_the_filter_lives_in_the_address(visit: Callable[..., Visit]) -> None:
     opened = visit("#status=clean")
-    assert opened.listed() == ["disc-0002"]
+    opened.wait_listed(["disc-0002"])
     for hash_, expected in {
         "#": ["disc-0001", "disc-0003", "disc-0006", "disc-0004", "disc-0002", UNREADABLE.uri],
         "#order=run": ["disc-0001", "disc-0002", "disc-0003", "disc-0004", "disc-0006", UNREADABLE.uri],
@@ -297,13 +303,15 @@ def test_the_filter_lives_in_the_address(visit: Callable[..., Visit]) -> None:
         "#text=nowhere": [],
     }.items():
         opened.go(hash_)
-        assert opened.listed() == expected, hash_
+        opened.wait_listed(expected)
 
 
 def test_the_list_has_each_verdict_and_no_undecided_clip_is_clean(visit: Callable[..., Visit]) -> None:
-    rows = visit().page.locator(".clips li:visible").all()
-    said = {" ".join(row.locator(".clip-id").inner_text().split()): row for row in rows}
-    assert {name: row.locator(".status").inner_text() for name, row in said.items()} == {
+    opened = visit()
+    opened.wait_list(6)
+    rows = opened.page.locator(".clips li:visible").all()
+    by_name = {" ".join(row.locator(".clip-id").inner_text().split()): row for row in rows}
+    assert {name: row.locator(".status").inner_text() for name, row in by_name.items()} == {
         "disc-0001": "faulty",
         "disc-0002": "clean",
         "disc-0003": "faulty, partial",
@@ -311,24 +319,24 @@ def test_the_list_has_each_verdict_and_no_undecided_clip_is_clean(visit: Callabl
         "disc-0006": "undecided",
         UNREADABLE.uri: "unreadable",
     }
-    assert said["disc-0002"].locator(".clip-found").inner_text() == "nothing found in any dimension"
-    assert said["disc-0006"].locator(".clip-found").inner_text() == "nothing found, 1 of 3 dimensions examined"
-    assert said["disc-0004"].locator(".clip-found").inner_text() == "nothing is known"
+    assert by_name["disc-0002"].locator(".clip-found").inner_text() == "nothing found in any dimension"
+    assert by_name["disc-0006"].locator(".clip-found").inner_text() == "nothing found, 1 of 3 dimensions examined"
+    assert by_name["disc-0004"].locator(".clip-found").inner_text() == "nothing is known"
 
 
 def test_what_is_filtered_can_be_linked(visit: Callable[..., Visit]) -> None:
     opened = visit()
     opened.page.get_by_role("combobox", name="Verdict or status").select_option("partial")
     opened.page.get_by_role("searchbox").fill("float")
-    assert opened.listed() == ["disc-0003"]
+    opened.wait_listed(["disc-0003"])
     opened.wait_address("text=float&status=partial")
 
 
 def test_the_ledger_shows_what_a_call_was_shown(visit: Callable[..., Visit]) -> None:
     opened = visit("#clip=disc-0001")
     opened.page.get_by_role("button", name="c9").click()
-    said = opened.page.get_by_text("c9 (verify, h3) was shown").inner_text()
-    assert said == "c9 (verify, h3) was shown 3 pictures of 640×400 px: frames 8, 12, 16."
+    text = opened.page.get_by_text("c9 (verify, h3) was shown").inner_text()
+    assert text == "c9 (verify, h3) was shown 3 pictures of 640×400 px: frames 8, 12, 16."
 
 
 def test_the_report_can_be_saved_as_json(visit: Callable[..., Visit], reports: list[Report]) -> None:
@@ -343,7 +351,7 @@ def test_the_report_can_be_saved_as_json(visit: Callable[..., Visit], reports: l
 def test_nothing_is_wider_than_the_window(visit: Callable[..., Visit], width: int) -> None:
     opened = visit("#clip=disc-0001&event=e1")
     opened.page.set_viewport_size({"width": width, "height": 900})
-    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+    opened.expect(lambda: opened.page.evaluate("document.documentElement.scrollWidth") <= width)
 
 
 def test_a_clip_that_is_a_part_of_its_file_is_shown_from_there_to_its_own_end(
@@ -358,13 +366,13 @@ def test_a_clip_that_is_a_part_of_its_file_is_shown_from_there_to_its_own_end(
     opened.wait(f"document.querySelector('video').readyState >= 2 && ({SHOWN_FRAME})() === 16")
     opened.page.keyboard.press("ArrowRight")
     opened.wait(f"!document.querySelector('video').seeking && ({SHOWN_FRAME})() === 17")
-    assert "frame 1 of 0–31 · 0.06 s" in opened.page.locator(".readout").inner_text()
+    opened.expect(lambda: "frame 1 of 0–31 · 0.06 s" in opened.text(".readout"))
     opened.page.keyboard.press(" ")
     opened.wait("document.querySelector('video').currentTime > 2.5")
     opened.wait(f"document.querySelector('video').paused && ({SHOWN_FRAME})() === 47")
-    assert "frame 31 of" in opened.page.locator(".readout").inner_text()
+    opened.expect(lambda: "frame 31 of" in opened.text(".readout"))
     opened.page.get_by_text("How this was made").click()
-    assert "1.00–3.00 s" in opened.page.get_by_role("row", name="part of that file").inner_text()
+    opened.expect(lambda: "1.00–3.00 s" in opened.page.get_by_role("row", name="part of that file").inner_text())
 
 
 def test_a_claim_sheet_is_shown_beside_its_event_and_opens_on_its_own(

@@ -64,7 +64,7 @@ def test_an_event_of_one_frame_moves_from_a_second_before_to_a_second_after(
     opened.wait("document.querySelector('video').currentTime > 2.9")
     opened.wait("document.querySelector('video').currentTime < 1.2")
     assert 0.99 <= opened.time() < 3.07
-    assert opened.page.get_by_role("button", name="stop loop").inner_text() == "stop loop 1.00–3.06 s"
+    opened.expect(lambda: opened.page.get_by_role("button", name="stop loop").inner_text() == "stop loop 1.00–3.06 s")
 
 
 def test_the_context_ends_where_the_clip_does(visit: Callable[..., Visit], domain: Domain) -> None:
@@ -74,9 +74,9 @@ def test_the_context_ends_where_the_clip_does(visit: Callable[..., Visit], domai
     )
     opened = visit(make_report(domain, make_clip("a"), events=events), hash_="#event=e1")
     stop = opened.page.get_by_role("button", name="stop loop")
-    assert stop.inner_text() == "stop loop 0.00–1.50 s"
+    opened.expect(lambda: stop.inner_text() == "stop loop 0.00–1.50 s")
     opened.go("#event=e2")
-    assert stop.inner_text() == "stop loop 2.50–4.00 s"
+    opened.expect(lambda: stop.inner_text() == "stop loop 2.50–4.00 s")
     opened.wait("document.querySelector('video').currentTime > 3.8")
     opened.wait("(t => t >= 2.4 && t < 2.8)(document.querySelector('video').currentTime)")
 
@@ -88,26 +88,25 @@ def test_during_a_loop_the_event_is_marked_in_its_context(visit: Callable[..., V
     seen = "document.querySelector('.phase').textContent"
     for phase in ("before the event", "the event", "after the event"):
         opened.wait(f"{seen} === {phase!r}")
-    loop, own = opened.page.locator(".loop-bar"), opened.page.locator(".loop-own")
-    whole, part = loop.bounding_box(), own.bounding_box()
+    whole, part = opened.place(".loop-bar"), opened.place(".loop-own")
     assert part["x"] - whole["x"] == pytest.approx(whole["width"] * 1 / 2.0625, abs=2)
     assert part["width"] == pytest.approx(whole["width"] * 0.0625 / 2.0625, abs=3)
-    track, looped = opened.page.locator(".over").bounding_box(), opened.page.locator(".looped").bounding_box()
+    track, looped = opened.place(".over"), opened.place(".looped")
     assert looped["x"] - track["x"] == pytest.approx(track["width"] * 1 / 4, abs=2)
     assert looped["width"] == pytest.approx(track["width"] * 2.0625 / 4, abs=2)
     opened.page.keyboard.press("Escape")
-    assert not loop.is_visible()
-    assert opened.page.locator(".looped").count() == 0
+    opened.expect(lambda: not opened.page.locator(".loop-bar").is_visible())
+    opened.expect(lambda: opened.page.locator(".looped").count() == 0)
 
 
 def test_the_loop_bar_seeks_within_the_loop(visit: Callable[..., Visit], report: Report) -> None:
     opened = visit(report, hash_="#event=e1")
     opened.page.keyboard.press(" ")
     opened.wait("document.querySelector('video').paused")
-    bar = opened.page.locator(".loop-bar")
-    bar.click(position={"x": bar.bounding_box()["width"] * 0.75, "y": 3})
+    width = opened.place(".loop-bar")["width"]
+    opened.page.locator(".loop-bar").click(position={"x": width * 0.75, "y": 3})
     opened.wait("document.querySelector('.readout').textContent.startsWith('frame 40 ')")
-    assert opened.page.get_by_role("button", name="stop loop").is_visible()
+    opened.expect(lambda: opened.page.get_by_role("button", name="stop loop").is_visible())
 
 
 # The speed.
@@ -120,14 +119,14 @@ def test_a_key_and_buttons_choose_slow_motion_which_the_next_clip_keeps(
     rate = "document.querySelector('video').playbackRate"
     for expected in (0.5, 0.25, 1, 0.5):
         opened.page.keyboard.press("s")
-        assert opened.page.evaluate(rate) == expected
+        opened.wait(f"{rate} === {expected}")
     opened.page.get_by_role("button", name="0.25×").click()
-    assert opened.page.evaluate(rate) == 0.25
+    opened.expect(lambda: opened.page.evaluate(rate) == 0.25)
     opened.page.keyboard.press("j")
     opened.wait("document.querySelector('#clip h2').textContent.startsWith('b')")
     opened.wait("document.querySelector('video').readyState >= 2")
-    assert opened.page.evaluate(rate) == 0.25
-    assert opened.page.get_by_role("button", name="0.25×").get_attribute("aria-pressed") == "true"
+    opened.expect(lambda: opened.page.evaluate(rate) == 0.25)
+    opened.expect(lambda: opened.page.get_by_role("button", name="0.25×").get_attribute("aria-pressed") == "true")
 
 
 # The place.
@@ -152,25 +151,25 @@ def test_the_box_lies_on_the_video_in_its_place(visit: Callable[..., Visit], rep
 def test_the_box_is_solid_in_the_event_and_dashed_around_it(visit: Callable[..., Visit], report: Report) -> None:
     opened = visit(report)
     box = opened.page.locator(".stage .box")
-    assert box.get_attribute("data-exact") == "true"  # it opens at the event
+    opened.expect(lambda: box.get_attribute("data-exact") == "true")
     opened.page.keyboard.press("ArrowLeft")
-    assert box.get_attribute("data-exact") == "false"
+    opened.expect(lambda: box.get_attribute("data-exact") == "false")
     dashes = "getComputedStyle(document.querySelector('.stage .box-line')).strokeDasharray"
-    assert opened.page.evaluate(dashes) != "none"
+    opened.expect(lambda: opened.page.evaluate(dashes) != "none")
 
 
 def test_the_box_lies_on_the_pictures_before_at_and_after(visit: Callable[..., Visit], report: Report) -> None:
     opened = visit(report)
     figures = opened.page.locator(".pictures figure")
-    assert figures.all_inner_texts() == ["before 31 1.94 s", "onset 32 2.00 s", "after 33 2.06 s"]
-    assert opened.page.locator(".pictures .box").count() == 3
+    opened.expect(lambda: figures.all_inner_texts() == ["before 31 1.94 s", "onset 32 2.00 s", "after 33 2.06 s"])
+    opened.expect(lambda: opened.page.locator(".pictures .box").count() == 3)
     assert where(opened, ".thumbnail", ".thumbnail .box-line") == pytest.approx([0.5, 0.25, 0.75, 0.5], abs=0.02)
 
 
 def test_without_a_video_the_box_lies_on_the_still(visit: Callable[..., Visit], report: Report) -> None:
     opened = visit(report, plays=False, viewport={"width": 900, "height": 900})
     opened.page.locator(".lanes .bar").click()
-    assert opened.page.locator(".stage img").get_attribute("alt") == "frame 32 · 2.00 s"
+    opened.expect(lambda: opened.page.locator(".stage img").get_attribute("alt") == "frame 32 · 2.00 s")
     assert where(opened, ".stage", ".stage .box-line") == pytest.approx([0.5, 0.25, 0.75, 0.5], abs=0.01)
 
 
@@ -189,7 +188,7 @@ def test_a_picture_of_several_views_keeps_its_shape_and_shows_the_view_of_the_ev
     path.write_text(render_html([shown], [], domain, "grid"), encoding="utf-8")
     opened = open_page(path, viewport={"width": 900, "height": 900})
     opened.wait("document.querySelector('video').readyState >= 2")
-    picture = opened.page.locator(".thumbnail").first.bounding_box()
+    picture = opened.place(".thumbnail")
     assert picture["width"] / picture["height"] == pytest.approx(1.6, abs=0.02)
     x, y, width, height = map(float, opened.page.locator(".thumbnail").first.get_attribute("viewBox").split())
     whole_width, whole_height = 3 * 164 - 4, 24 + 100
@@ -207,21 +206,21 @@ def test_a_picture_of_several_views_keeps_its_shape_and_shows_the_view_of_the_ev
 
 def test_a_click_on_a_picture_shows_that_frame_large_until_escape(visit: Callable[..., Visit], report: Report) -> None:
     opened = visit(report)
-    before = opened.page.locator(".stage").bounding_box()
+    before = opened.place(".stage")
     opened.page.get_by_role("button", name="enlarge frame 31 ").click()
     large = opened.page.get_by_role("dialog", name="large view")
-    assert opened.page.locator(".readout").inner_text().startswith("frame 31 ")
-    assert large.bounding_box() == {"x": 0, "y": 0, "width": 1400, "height": 900}
-    assert large.locator(".stage").bounding_box()["width"] > 2 * before["width"]
-    assert opened.page.evaluate("document.querySelector('aside').closest('[inert]') !== null")
+    opened.expect(lambda: opened.text(".readout").startswith("frame 31 "))
+    opened.expect(lambda: large.bounding_box() == {"x": 0, "y": 0, "width": 1400, "height": 900})
+    opened.place("[role=dialog] .stage", f"box.width > 2 * {before['width']}")
+    opened.expect(lambda: opened.page.evaluate("document.querySelector('aside').closest('[inert]') !== null"))
     opened.page.keyboard.press("ArrowRight")
-    assert opened.page.locator(".readout").inner_text().startswith("frame 32 ")
+    opened.expect(lambda: opened.text(".readout").startswith("frame 32 "))
     opened.page.keyboard.press("Escape")
-    assert large.count() == 0
-    assert opened.page.locator(".stage").bounding_box() == before
-    assert opened.page.evaluate("document.querySelectorAll('[inert]').length") == 0
+    opened.expect(lambda: large.count() == 0)
+    opened.expect(lambda: opened.place(".stage") == before)
+    opened.expect(lambda: opened.page.evaluate("document.querySelectorAll('[inert]').length") == 0)
     focus = "document.activeElement.getAttribute('aria-label')"
-    assert opened.page.evaluate(focus) == "enlarge frame 31 · 1.94 s", "the focus is back where it was"
+    opened.expect(lambda: opened.page.evaluate(focus) == "enlarge frame 31 · 1.94 s")  # the focus is back where it was
 
 
 def test_a_close_up_centres_and_scales_the_box(visit: Callable[..., Visit], report: Report) -> None:
@@ -238,7 +237,7 @@ def test_a_close_up_centres_and_scales_the_box(visit: Callable[..., Visit], repo
 
 def test_without_a_box_there_is_no_close_up(visit: Callable[..., Visit], domain: Domain) -> None:
     opened = visit(make_report(domain, make_clip("a"), events=(make_event("e1", "physics", "floating", (1.0, 2.0)),)))
-    assert not opened.page.get_by_role("button", name="close-up").is_visible()
+    opened.expect(lambda: not opened.page.get_by_role("button", name="close-up").is_visible())
 
 
 # What is shown first.
@@ -259,34 +258,41 @@ def test_the_worst_clip_is_first_and_open_at_its_worst_event(visit: Callable[...
         for name, confidence in (("unsure", 0.4), ("sure", 0.9))
     )
     opened = visit(clean, mild, unsure, sure)
-    assert opened.listed() == ["sure", "unsure", "mild", "clean"]
-    assert opened.page.locator("#clip h2").inner_text().startswith("sure")
-    assert opened.page.locator("li[data-open] .claim-name").inner_text() == "Floating"
+    opened.wait_listed(["sure", "unsure", "mild", "clean"])
+    opened.expect(lambda: opened.text("#clip h2").startswith("sure"))
+    opened.expect(lambda: opened.text("li[data-open] .claim-name") == "Floating")
     opened.wait("document.querySelector('.readout').textContent.startsWith('frame 32 ')")
-    assert opened.page.evaluate("document.querySelector('video').paused"), "nothing plays before it is chosen"
+    opened.expect(
+        lambda: opened.page.evaluate("document.querySelector('video').paused")
+    )  # nothing plays before it is chosen
 
 
 def test_caveats_are_one_line_that_opens(visit: Callable[..., Visit], report: Report) -> None:
     opened = visit(report.with_(unseen=((0, 10),), failures=()))
     line = opened.page.locator(".trust summary")
-    assert line.inner_text().startswith("Before you trust this")
-    assert line.bounding_box()["height"] < 30
+    opened.expect(lambda: line.inner_text().startswith("Before you trust this"))
+    opened.place(".trust summary", "box.height < 30")
     sentence = opened.page.get_by_text("frames were shown to no specialist").last
-    assert not sentence.is_visible()
+    opened.expect(lambda: not sentence.is_visible())
     line.click()
-    assert sentence.is_visible()
+    opened.expect(lambda: sentence.is_visible())
 
 
 def test_a_measurement_too_uncertain_to_be_an_event_is_undecided(visit: Callable[..., Visit], domain: Domain) -> None:
     reasons = {"h1": "too uncertain for an event: Of 28 such findings 13 were right", "h2": "The camera moves."}
     hypotheses = [make_hypothesis(name, "physics", "floating", SHORT, reason=why) for name, why in reasons.items()]
     opened = visit(make_report(domain, make_clip("a"), hypotheses=tuple(hypotheses)))
-    assert opened.page.locator(".findings h3").first.inner_text() == "No event · 1 undecided"
+    opened.expect(lambda: opened.page.locator(".findings h3").first.inner_text() == "No event · 1 undecided")
     claim = opened.page.locator("li[data-open]")
-    assert claim.locator(".verdict").inner_text() == "undecided"
-    assert claim.locator(".verdict-reason").inner_text() == (
-        "undecided: too uncertain to be an event: Of 28 such findings 13 were right"
+    opened.expect(lambda: claim.locator(".verdict").inner_text() == "undecided")
+    opened.expect(
+        lambda: (
+            claim.locator(".verdict-reason").inner_text()
+            == ("undecided: too uncertain to be an event: Of 28 such findings 13 were right")
+        )
     )
-    assert "rejected" not in claim.inner_text()
-    assert opened.page.locator(".findings summary").inner_text().split() == ["Set", "aside", "1", "rejected"]
-    assert opened.page.locator(".lanes .bar:visible").get_attribute("title").startswith("undecided: Floating")
+    opened.expect(lambda: "rejected" not in claim.inner_text())
+    opened.expect(lambda: opened.text(".findings summary").split() == ["Set", "aside", "1", "rejected"])
+    opened.expect(
+        lambda: opened.page.locator(".lanes .bar:visible").get_attribute("title").startswith("undecided: Floating")
+    )

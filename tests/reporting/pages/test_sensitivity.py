@@ -89,4 +89,4 @@ def test_a_share_leads_to_its_clips(robot: Domain, tmp_path: Path, open_page: Op
     opened.page.get_by_role("region", name="Found glitches by type").get_by_role("link", name="Blur").click()
     opened.wait_address("type=blur")
     opened.wait_list(2)
-    assert opened.listed() == ["cup-3", "cup-1"]
+    opened.wait_listed(["cup-3", "cup-1"])
