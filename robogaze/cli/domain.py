@@ -43,7 +43,7 @@ def list_(as_json: bool) -> int:
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def show(name: str, as_json: bool) -> int:
-    """Show the dimensions, types, severity levels and pipelines of a domain.
+    """Show the dimensions, types with their spans, severity levels and pipelines of a domain.
 
     NAME is a built-in domain or a folder.
     """
@@ -58,7 +58,9 @@ def show(name: str, as_json: bool) -> int:
         needs = f" (needs: {', '.join(dimension.needs)})" if dimension.needs else ""
         click.echo(f"\n{dimension.code}  {dimension.id}{needs}\n    {dimension.definition}")
         for kind in dimension.types:
-            click.echo(f"    {kind.id} [{kind.severity}]: {kind.definition}")
+            limiting = ", evidence-limiting" if kind.evidence_limiting else ""
+            click.echo(f"    {kind.id} [{kind.severity}{limiting}]: {kind.definition}")
+            click.echo(f"        span ({kind.span.covers}). Start: {kind.span.starts}. End: {kind.span.ends}.")
     click.echo("\nseverity")
     for level in found.taxonomy.severity:
         click.echo(f"    {level.level} {level.name}: {level.definition}")
@@ -100,7 +102,7 @@ def check(name: str) -> int:
         if find_planting_file(name) is None
         else f", {count(len(load_planting_config(name).glitches), 'kind')} of glitch"
     )
-    parts = f"{len(found.types)} types, {len(found.pipelines)} pipelines rehearsed{planted}"
+    parts = f"{count(len(found.types), 'type')}, {count(len(found.pipelines), 'pipeline')} rehearsed{planted}"
     click.echo(f"{found.id} is valid: {parts}")
     return 0
 

@@ -156,8 +156,8 @@ class DecodedClip:
     ) -> FrameImage:
         """Several frames on one contact sheet, numbered outside the pictures.
 
-        They are scaled down, so that a sheet of `rows` (as many as columns if None) is no larger than `max_side_px`, or than a
-        picture may be. No view of several is made smaller than _LEAST_VIEW_PX.
+        They are scaled down, so that a sheet of `rows` (as many as columns if None) is no larger than `max_side_px`, or
+        than a picture may be. No view of several is made smaller than _LEAST_VIEW_PX.
         """
         names = self.layout.active
         form = self._form_of_sheet((columns, rows or columns), max_side_px)

@@ -43,10 +43,12 @@ def narrowed(base: type[A], **fields: Any) -> type[A]:
 def span_in(duration_s: float) -> Any:
     """The type of a span: two times in seconds, within a clip of this length.
 
-    The length as a prompt prints it, with two decimals, is within it, too: the spans of an answer are cut to the clip.
+    Prompts round the length to hundredths of a second. The schema has the same number as the prompt, and the check
+    accepts it as the end of the clip; `Clip.clamp` cuts what is above the exact length.
     """
-    end = max(duration_s, round(duration_s, 2))
-    return Annotated[list[Annotated[float, Field(ge=0, le=end)]], Field(min_length=2, max_length=2)]
+    rounded = round(duration_s, 2) or duration_s
+    time = Annotated[float, Field(ge=0, le=max(duration_s, rounded), json_schema_extra={"maximum": rounded})]
+    return Annotated[list[time], Field(min_length=2, max_length=2)]
 
 
 class FaultAnswer(Answer):

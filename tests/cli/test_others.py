@@ -45,7 +45,9 @@ def test_the_built_in_domains_are_listed(robogaze: Shell) -> None:
 
 def test_a_domain_is_shown(robogaze: Shell) -> None:
     shown = robogaze("domain", "show", "robot").out
-    assert "object_teleportation [5]" in shown
+    assert "object_teleportation [5]: " in shown
+    assert "occlusion [2, evidence-limiting]: " in shown
+    assert "span (outcome). Start: the moment at which success should have become visible. End: the end of" in shown
     assert "5 catastrophic" in shown
     described = json.loads(robogaze("domain", "show", "robot", "--json").out)
     assert len(described["taxonomy"]["dimensions"]) == 6
@@ -59,7 +61,8 @@ def test_a_built_in_domain_is_valid(robogaze: Shell, name: str, types: int) -> N
 
 def test_a_domain_is_begun_checked_broken_and_named_with_its_line(robogaze: Shell, tmp_path: Path) -> None:
     assert robogaze("domain", "new", tmp_path / "kitchen").code == 0
-    assert robogaze("domain", "check", tmp_path / "kitchen").code == 0
+    checked = robogaze("domain", "check", tmp_path / "kitchen")
+    assert (checked.code, checked.out) == (0, "kitchen is valid: 1 type, 2 pipelines rehearsed\n")
     assert robogaze("domain", "new", tmp_path / "kitchen").code == 1
     path = tmp_path / "kitchen" / "taxonomy.yaml"
     path.write_text(path.read_text().replace("definition: Something visible", "definitoin: Something visible"))

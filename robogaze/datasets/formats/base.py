@@ -252,6 +252,7 @@ class ReadingContext:
         coverage: Mapping[str, CoverageState] | None = None,
         instruction: str | None = None,
         fields: Mapping[str, str | None] | None = None,
+        clip_file: str | None = None,
     ) -> ClipAnnotation:
         """The annotation of a part. Raises FormatError for an invalid clip id, and for two events with one id."""
         try:
@@ -274,6 +275,7 @@ class ReadingContext:
             frame_times_s=None if axis is None else axis.times_s,
             duration_s=None if axis is None else axis.duration_s,
             instruction=instruction or None,
+            clip_file=clip_file or None,
             fields={name: value for name, value in (fields or {}).items() if value},
             source=part.source,
         )

@@ -1,6 +1,8 @@
 """The annotations of the RoboGaze project page: `{"clips": [{"clip_id", "events": [...]}]}`, or one clip per file.
 
-Times are seconds. A severity of null was not rated. `type` is the taxonomy's id; older files have only `label`.
+Times are seconds. A severity of null was not rated. `type` is the taxonomy's id; older files have only `label`. Events
+of the second version have no `event_id`; they are numbered. `video` or `file` names the video, by which a clip is found
+where its id differs.
 """
 
 from collections.abc import Iterator
@@ -16,7 +18,7 @@ _FIELDS = ("split", "embodiment", "generator", "generation_mechanism", "duration
 
 
 class _Event(ForeignRecord):
-    event_id: str
+    event_id: str | None = None
     type: str | None = None
     label: str | None = None
     dimension: str | None = None
@@ -40,6 +42,8 @@ class _Clip(ForeignRecord):
     generator: str | None = None
     generation_mechanism: str | None = None
     duration_band: str | None = None
+    video: str | None = None
+    file: str | None = None
 
 
 def recognises(value: Any) -> bool:
@@ -82,11 +86,18 @@ def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
         label, key = (event.type, "type") if event.type is not None else (event.label, "label")
         type_, dimension = context.map_labels(label, event.dimension, (*place, key), (*place, "dimension"))
         span = axis.seconds(event.start_s, event.end_s, (*place, "start_s"), (*place, "end_s"))
-        events.append(
-            AnnotatedEvent(event.event_id, (span,), event.description, dimension, type_, severity=event.severity)
-        )
+        event_id = event.event_id or f"E{number + 1}"
+        events.append(AnnotatedEvent(event_id, (span,), event.description, dimension, type_, severity=event.severity))
     fields = {name: getattr(clip, name) for name in _FIELDS}
-    return context.annotation(part, clip.clip_id, events, axis, instruction=clip.instruction, fields=fields)
+    return context.annotation(
+        part,
+        clip.clip_id,
+        events,
+        axis,
+        instruction=clip.instruction,
+        fields=fields,
+        clip_file=clip.video or clip.file,
+    )
 
 
 FORMAT = Format(

@@ -54,7 +54,7 @@ CHANGES: tuple[Change, ...] = (
     # What every event needs is there.
     ("report", ("events", 0, "severity"), GONE, "events.0.severity", "Field required"),
     ("robogaze_demo", (*_DEMO, "severity"), GONE, "clips.0.events.0.severity", "Field required"),
-    ("robogaze_demo", (*_DEMO, "event_id"), GONE, "clips.0.events.0.event_id", "Field required"),
+    ("robogaze_demo", (*_DEMO, "description"), GONE, "clips.0.events.0.description", "Field required"),
     ("robogaze_release", (*_RELEASE, "severity"), GONE, "glitches.0.severity", "Field required; null means"),
     ("robogaze_release", (*_RELEASE, "severity"), 0, "glitches.0.severity", "Input should be greater than or equal"),
     ("robogaze_release", (*_RELEASE, "glitch_type"), GONE, "glitches.0.glitch_type", "Field required"),

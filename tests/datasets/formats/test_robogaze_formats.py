@@ -15,7 +15,9 @@ from formats.samples import (
 )
 from robogaze.core.annotation import AnnotatedEvent
 from robogaze.core.time import Span
+from robogaze.datasets.formats.labels import load_labels
 from robogaze.datasets.formats.read import read_annotations
+from robogaze.datasets.pairing import match_clip_ids
 from robogaze.errors import InputError
 
 # The project page.
@@ -32,6 +34,48 @@ def test_page_clip_has_instruction_frames_and_fields(tmp_path: Path) -> None:
     assert annotation.duration_s == 4.01
     assert annotation.frame_times_s is not None
     assert list(annotation.frame_times_s) == [number / 16 for number in range(64)]
+
+
+def second_version_event(**changes: Any) -> dict[str, Any]:
+    """An event as the page of the second version has it: without an id and a label, and often without a severity."""
+    event = demo_event(severity=None, evidence_limiting=False, **changes)
+    return {key: value for key, value in event.items() if key not in ("event_id", "label")}
+
+
+def test_events_of_the_second_version_are_numbered(tmp_path: Path) -> None:
+    events = [second_version_event(), second_version_event(start_s=0.0)]
+    clip = {**demo_clip("cup", *events, video=None, note=None, resolution="640x480"), "file": None}
+    clip = {key: value for key, value in clip.items() if key not in ("file", "split", "frames", "n_events")}
+    (annotation,) = read_annotations(write(tmp_path / "clips.json", {"about": "Words.", "clips": [clip]})).annotations
+    assert [(event.id, event.severity) for event in annotation.findings] == [("E1", None), ("E2", None)]
+    assert annotation.clip_file is None
+
+
+def test_a_clip_is_paired_by_its_video_where_its_id_differs(tmp_path: Path) -> None:
+    references = read_annotations(write(tmp_path / "people.json", demo_clip("cup_2", video="cup.mp4"))).annotations
+    predictions = read_annotations(write(tmp_path / "model.json", {**demo_clip("cup"), "file": None})).annotations
+    matched = match_clip_ids(references, predictions)
+    assert [annotation.clip_id for annotation in matched.annotations] == ["cup_2"]
+    assert str(matched) == "1 by stem"
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [
+        ("Object shape drift", ("object_distortion", "object_scene_consistency")),
+        ("object_color_or_shape_drift", ("object_color_or_shape_drift", "object_scene_consistency")),
+        ("Object color drift", ("object_color_or_shape_drift", "object_scene_consistency")),
+        ("other_implausible_dynamics", ("impossible_motion", "physical_plausibility")),
+        ("ignored_constraint", ("ignored_instruction_constraint", "instruction_consistency")),
+    ],
+)
+def test_names_of_the_second_version_are_read_as_types_of_the_taxonomy(
+    label: str, expected: tuple[str, str], tmp_path: Path
+) -> None:
+    path = write(tmp_path / "clips.json", demo_clip("cup", second_version_event(type=label, dimension=None)))
+    (annotation,) = read_annotations(path, labels=load_labels("robot")).annotations
+    (event,) = annotation.findings
+    assert (event.type, event.dimension) == expected
 
 
 def test_null_severity_is_not_rated(tmp_path: Path) -> None:
