@@ -348,7 +348,8 @@ def test_no_request_holds_more_pictures_than_the_model_takes(
     stub = Stub()
     with running(stub) as url:
         file = models(tmp_path, url, "frames: every frame", "max_pictures: 16")
-        assert robogaze("score", clip, "-i", "x", "--model", file, "--out", out).code == 0
+        ran = robogaze("score", clip, "-i", "x", "--pipeline", "full-2026-06", "--model", file, "--out", out)
+        assert ran.code == 0, ran.err
     assert max(len(pictures_of(body)) for body in stub.asked) == 16
     (report,) = reports(out)
     assert report.provenance.models["vlm"]["frames"] == "uniform 16"
