@@ -1,6 +1,7 @@
 """Opening a clip: the whole of a file, or a part of it, that holds what it is to hold."""
 
 import asyncio
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -8,10 +9,15 @@ import numpy as np
 import pytest
 from media.videos import FPS, number_in, write
 
+from robogaze.core.clip import Layout
+from robogaze.core.view_boxes import picture_size
 from robogaze.datasets import ManifestEntry
 from robogaze.diagnose import content_sha256, diagnose, open_clip
 from robogaze.domains import default_domain, load_domain
 from robogaze.errors import VideoError
+from robogaze.stages.base import Stage
+from robogaze.stages.client import ModelClient
+from robogaze.stages.context import Context, Slot
 from robogaze.stages.pipeline import Pipeline
 
 
@@ -91,3 +97,31 @@ def test_a_picture_of_one_colour_is_reported_on_and_never_clean(
     assert bool(report.events) is (report.verdict == "faulty")
     assert all(report.coverage[event.dimension].state != "not_examined" for event in report.events)
     assert (level == 0) <= bool(report.events), "a black clip is found to be dark"
+
+
+class Noting(Stage):
+    """A stage that could not do something in this clip."""
+
+    def writes(self) -> frozenset[Slot]:
+        return frozenset()
+
+    async def run(self, context: Context, client: ModelClient) -> Context:
+        return replace(context, notes=(*context.notes, f"frame {client.clip.frame_count} is not there."))
+
+
+def test_a_report_has_the_notes_of_its_stages(video: Path, pixels: Pipeline) -> None:
+    noting = replace(pixels, stages=(("note", Noting()), *pixels.stages))
+    with open_clip(ManifestEntry(path=video), noting, models=None) as opened:
+        report = asyncio.run(diagnose(opened, noting))
+    assert "frame 32 is not there." in report.notes
+
+
+@pytest.mark.parametrize("layout", [None, Layout.parse("1x2:left,right")])
+def test_a_report_records_the_size_of_its_pictures(video: Path, pixels: Pipeline, layout: Layout | None) -> None:
+    """Pages find the views in them by it."""
+    with open_clip(ManifestEntry(path=video, layout=layout), pixels, models=None) as opened:
+        report, shown = asyncio.run(diagnose(opened, pixels)), opened.decoded.frame_image(0).picture
+    clip = report.clip
+    view = clip.width // clip.layout.columns, clip.height // clip.layout.rows
+    assert report.provenance.media["picture_size"] == [shown.width, shown.height]
+    assert (shown.width, shown.height) == picture_size(clip.layout, view)

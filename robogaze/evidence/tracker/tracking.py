@@ -33,6 +33,7 @@ _CORE = 0.8  # of the box: only corners in it are followed, because a wide box c
 _CORNERS_FOR_GROWTH = 10
 _GROWTH_A_STEP = 1.12
 _CONTRAST_SHARE = 0.6  # a correlation of 0.82 at equal brightness
+_RESTING_LEVELS = 4.0  # video noise and compression at a place where nothing moves
 _CORNER_REACH_PX = 4  # how far from a corner pixels decide whether it is one
 _SEARCHES, _SEARCH_EVERY = (0, 1, 2, 4), 8  # after how many pictures without the object it is searched again
 _RETURN_PX = 1.0  # a point followed forward and backward must return this near
@@ -142,13 +143,14 @@ class FollowedObjects:
 
     Each picture is prepared once, whatever the number of objects, and not kept. `chase` is as in `follow`. By default
     more difference from the content of the box is allowed than in `follow`, so that an object is followed when it turns
-    or is partly covered; a lost object is searched in fewer and fewer pictures, down to one in _SEARCH_EVERY.
+    or is partly covered; what covers it may then take the box along. A lost object is searched in fewer and fewer
+    pictures, down to one in _SEARCH_EVERY.
     """
 
     def __init__(self, boxes: Sequence[Box], chase: BeginChase | None = None, side_px: int = SIDE_PX) -> None:
         self._boxes = boxes
         self._is_learned = chase is not None
-        self._begin = chase or partial(_ByColour, contrast_share=_CONTRAST_SHARE)
+        self._begin = chase or partial(_ByColour, contrast_share=_CONTRAST_SHARE, resting_levels=_RESTING_LEVELS)
         self._side_px = side_px
         self._chases: list[Chase] = []
         self._lost = [0] * len(boxes)
@@ -214,13 +216,20 @@ def _gray(image: Image) -> NDArray[np.uint8]:
 class _ByColour:
     """Follows an object by its corners and by the content of its box."""
 
-    def __init__(self, frame: TrackingFrame, spot: Spot, contrast_share: float = 0.0) -> None:
-        """Near the predicted place a difference of LIKE_LEVELS is allowed, or this share of the content's contrast."""
+    def __init__(
+        self, frame: TrackingFrame, spot: Spot, contrast_share: float = 0.0, resting_levels: float = 0.0
+    ) -> None:
+        """Near the predicted place a difference of LIKE_LEVELS is allowed, or this share of the content's contrast.
+
+        An object whose latest content is less than `resting_levels` from that at the same place rests: its corners are
+        not followed.
+        """
         self.first = placed(spot, frame.image, 0.0)
         self.spot = spot
         self._frame = frame
         self._pattern = self._last = cut(frame.image, spot)
         self._like_levels = max(LIKE_LEVELS, contrast_share * float(self._pattern.std(axis=(0, 1)).mean()))
+        self._resting_levels = resting_levels
         self._step = (0.0, 0.0)
         self._lost = False
 
@@ -233,17 +242,27 @@ class _ByColour:
             return None
         spot, unlike = found
         self._step = (0.0, 0.0) if expected is None else (spot.x - self.spot.x, spot.y - self.spot.y)
-        self.spot, self._last = spot, cut(now.image, spot)
+        if spot is not self.spot:  # while it rests, its content is not renewed: slow motion adds up until it is seen
+            self.spot, self._last = spot, cut(now.image, spot)
         return placed(spot, now.image, unlike, searched=expected is None)
 
     def _near_prediction(self, now: TrackingFrame) -> Match | None:
         """The place near the predicted one that matches the first content of the box, or else its latest content."""
+        unlike = self._unlike_at_rest(now)
+        if unlike < self._resting_levels:
+            return self.spot, unlike
         spot, grown = self._predicted(now)
         sizes = (spot,) if grown == 1 else (spot, spot.times(grown))
         best = min((near(now.image, size, self._pattern) for size in sizes), key=_unlike)
         if best[1] > LIKE_LEVELS:
             best = min((near(now.image, size, self._last) for size in sizes), key=_unlike)
         return best if best[1] <= self._like_levels and best[0].inside(now.image) else None
+
+    def _unlike_at_rest(self, now: TrackingFrame) -> float:
+        """The difference of the place where it was found last from its latest content."""
+        if self._resting_levels == 0:
+            return math.inf
+        return float(np.sqrt(np.square(cv2.absdiff(cut(now.image, self.spot), self._last), dtype=np.float32).mean()))
 
     def _predicted(self, now: TrackingFrame) -> tuple[Spot, float]:
         """Where the corners inside moved, and their growth; with too few corners, its last step again."""

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from robogaze.core.events import Box
-from robogaze.evidence.tracker.tracking import TooSmall, TrackedObject, follow
+from robogaze.evidence.tracker.tracking import FollowedObjects, TooSmall, TrackedObject, can_follow, follow
 from robogaze.media.decode import Image
 
 from .moving import FPS, HEIGHT, WIDTH, Scene, background
@@ -113,3 +113,44 @@ def test_a_box_that_is_too_small_is_refused() -> None:
     frame = LINE.frames()[0]
     with pytest.raises(TooSmall, match="cannot be followed"):
         follow(lambda place: frame, 1, 0, Box(left=0.5, top=0.5, right=0.505, bottom=0.6))
+
+
+# Several objects together, on smaller pictures.
+
+SLOW = Scene(lambda t: (300 + 10 * t, 180), seconds=3)
+RESTS = Scene(lambda t: (300, 180) if t < 1 else (300 + 150 * (t - 1), 180))
+
+
+def followed(scene: Scene) -> list[float | None]:
+    """The distance of the box from the object in each frame, in pixels of the view; None where it is not found."""
+    objects = FollowedObjects([scene.box(0, 1.1)], side_px=320)
+    errors: list[float | None] = []
+    for number, frame in enumerate(scene.frames()):
+        (place,), truth = objects.next(frame), scene.truth(number)
+        at = None if place is None or truth is None else (place.middle[0] * WIDTH, place.middle[1] * HEIGHT)
+        errors.append(None if at is None or truth is None else float(np.hypot(at[0] - truth[0], at[1] - truth[1])))
+    return errors
+
+
+@pytest.mark.parametrize("scene", [LINE, SWING, PANNED, SLOW, RESTS], ids=["line", "swing", "panned", "slow", "rests"])
+def test_an_object_followed_with_others_has_its_box_in_every_frame(scene: Scene) -> None:
+    errors = [error for error in followed(scene) if error is not None]
+    assert len(errors) == len(scene.times_s)
+    assert max(errors) < 8
+
+
+def test_an_object_that_is_lost_is_found_again_within_half_a_second() -> None:
+    found = [error is not None for error in followed(LEFT_OUT)]
+    there = [LEFT_OUT.truth(number) is not None for number in range(len(LEFT_OUT.times_s))]
+    again = max(number for number, is_there in enumerate(there) if not is_there) + 1
+    assert found[: again - 7] == there[: again - 7]
+    assert all(found[again + 8 :])
+
+
+def test_whether_a_box_can_be_followed_depends_on_the_working_picture() -> None:
+    image = np.zeros((360, 640, 3), dtype=np.uint8)
+    box = Box(left=0.5, top=0.5, right=0.515, bottom=0.6)
+    assert can_follow(box, image)
+    assert not can_follow(box, image, side_px=320)
+    with pytest.raises(TooSmall):
+        FollowedObjects([box], side_px=320).next(image)
