@@ -1,7 +1,7 @@
 """The pictures that a claim is judged by.
 
 around   samples from a second before the claim to a second after it, on one sheet, so in neighbouring windows as well
-start    every frame between the last sample before the claim and its first, magnified where the claim has a place
+start    every frame between the last sample before the claim and its first, cut to the claim's place if it has one
 end      the same at its end
 middle   one frame at full size
 
@@ -9,15 +9,17 @@ Frames between the samples are shown here for the first time, so a judge can see
 claim.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from robogaze.core.events import Evidence, Hypothesis
+from robogaze.core.events import Box, Evidence, Hypothesis
 from robogaze.core.pictures import FrameImage
 from robogaze.core.sampling import evenly
 from robogaze.core.time import Span
 from robogaze.media import DecodedClip
-from robogaze.media.crop import magnified
+from robogaze.media.crop_sheet import SIDE_PX, as_picture, crop_sheet
+from robogaze.media.decode import Image
 from robogaze.stages.client import ModelClient
 from robogaze.stages.glide.edges import MOST_FRAMES, edge_frames
 from robogaze.stages.glide.windows import COLUMNS
@@ -36,7 +38,10 @@ class ClaimPictures:
 
 
 def claim_pictures(hypothesis: Hypothesis, samples: Sequence[int], client: ModelClient) -> ClaimPictures:
-    """The pictures of a hypothesis; `samples` are the frames that earlier stages were shown, ascending."""
+    """The pictures of a hypothesis; `samples` are the frames that earlier stages were shown, ascending.
+
+    Raises VideoError if the video has changed since it was decoded.
+    """
     clip, decoded_clip = client.clip, client.decoded_clip
     span = clip.clamp(Span(hypothesis.onset_s - MARGIN_S, hypothesis.offset_s + MARGIN_S))
     near = tuple(frame for frame in samples if span.start <= clip.frame_times_s[frame] <= span.end)
@@ -46,9 +51,13 @@ def claim_pictures(hypothesis: Hypothesis, samples: Sequence[int], client: Model
     middle = (inside or start or end or near or samples)[len(inside) // 2]
     place = _place(hypothesis)
     images = (
-        _labelled("around the claim", decoded_clip.sheet(_around(near or (middle,), inside), COLUMNS)),
-        *(_labelled("its start", _close(start, place, decoded_clip)) for _ in start[:1]),
-        *(_labelled("its end", _close(end, place, decoded_clip)) for _ in end[:1] if end != start),
+        _labelled("around the claim", decoded_clip.sheet(_around(near or (middle,), inside), COLUMNS, SIDE_PX)),
+        *(_labelled("its start", _close(f"{hypothesis.id}_start", start, place, decoded_clip)) for _ in start[:1]),
+        *(
+            _labelled("its end", _close(f"{hypothesis.id}_end", end, place, decoded_clip))
+            for _ in end[:1]
+            if end != start
+        ),
         _labelled("in the middle of it", decoded_clip.frame_image(middle)),
     )
     frames = {frame for image in images for frame in image.picture.frames}
@@ -70,10 +79,23 @@ def _place(hypothesis: Hypothesis) -> Evidence | None:
     return placed[0] if placed and len({(piece.view, piece.box) for piece in placed}) == 1 else None
 
 
-def _close(frames: Sequence[int], place: Evidence | None, decoded_clip: DecodedClip) -> FrameImage:
-    if place is None or place.box is None or place.view is None:
-        return decoded_clip.sheet(frames, COLUMNS)
-    return magnified(decoded_clip, frames, place.view, place.box)
+def _close(name: str, frames: Sequence[int], place: Evidence | None, clip: DecodedClip) -> FrameImage:
+    """Frames on one sheet, from the pixels of the video: the place if there is one, otherwise all views."""
+    originals = clip.originals(frames)
+    views = clip.layout.active
+    cells = [list(originals[number]) for number in frames]
+    if place is not None and place.box is not None and place.view is not None:
+        cells = [[_part(originals[number][views.index(place.view)], place.box)] for number in frames]
+        views = (place.view,)
+    labels = [clip.stamp(number) for number in frames]
+    label = f"frames {frames[0]} to {frames[-1]}, {clip.times_s[frames[0]]:.2f} s to {clip.times_s[frames[-1]]:.2f} s"
+    return as_picture(clip, f"G_{name}", frames, views, crop_sheet(cells, labels, views), label)
+
+
+def _part(view: Image, box: Box) -> Image:
+    height, width = view.shape[:2]
+    rows = slice(int(box.top * height), math.ceil(box.bottom * height))
+    return view[rows, int(box.left * width) : math.ceil(box.right * width)]
 
 
 def _labelled(part: str, image: FrameImage) -> FrameImage:

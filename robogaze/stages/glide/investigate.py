@@ -53,6 +53,7 @@ from robogaze.stages.tools.base import (
     templates,
     tool_descriptions,
 )
+from robogaze.threads import in_thread
 
 _SIDES = ("advocate", "skeptic")
 _TOOL_FRAMES = 32
@@ -186,7 +187,7 @@ class Investigate(Stage):
         before = context.hypotheses or ()
         samples = samples_of([observation.window for observation in context.scanned or ()])
         investigations = {
-            hypothesis.id: self._investigation(number, hypothesis, samples, client)
+            hypothesis.id: await self._investigation(number, hypothesis, samples, client)
             for number, hypothesis in enumerate(before)
             if hypothesis.verdict == "unverified"
         }
@@ -201,11 +202,11 @@ class Investigate(Stage):
             failures=(*context.failures, *undecided, *unanswered),
         )
 
-    def _investigation(
+    async def _investigation(
         self, number: int, hypothesis: Hypothesis, samples: Sequence[int], client: ModelClient
     ) -> _Investigation:
         """The start of an investigation. Its tools see the claim with its margin, and frames between the samples."""
-        pictures = claim_pictures(hypothesis, samples, client)
+        pictures = await in_thread(claim_pictures, hypothesis, samples, client)
         inside = sorted(frames_in((pictures.span,), client.clip.frame_times_s))
         frames = tuple(sorted({*evenly(inside, _TOOL_FRAMES), *pictures.frames}))
         window = Window(id=number, span=pictures.span, frames=frames)

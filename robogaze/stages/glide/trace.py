@@ -23,6 +23,7 @@ from robogaze.core.report import Failure
 from robogaze.core.time import Span, runs, union
 from robogaze.domains import EventType
 from robogaze.domains.contract import Answer, Text, list_of
+from robogaze.media.crop_sheet import SIDE_PX
 from robogaze.stages.answers import keyed_answer, narrowed, one_of
 from robogaze.stages.base import Stage
 from robogaze.stages.client import ModelClient, NoAnswer, Query
@@ -167,7 +168,7 @@ class Trace(Stage):
             role=self.role(),
             prompt="trace_same",
             variables=SameVariables(hypotheses=tuple(hypotheses)),
-            images=(client.decoded_clip.sheet(tuple(middles), COLUMNS),),
+            images=(client.decoded_clip.sheet(tuple(middles), COLUMNS, SIDE_PX),),
             contract=keyed_answer("same", narrowed(SameAnswer, same_as=one_of(names)), names[1:]),
             check=lambda answer: _later_target(dict(answer.same), names),
         )
@@ -257,7 +258,7 @@ class Trace(Stage):
                 defined=self.types == "defined",
                 edge=which,
             ),
-            images=(client.decoded_clip.sheet(frames, COLUMNS),),
+            images=(client.decoded_clip.sheet(frames, COLUMNS, SIDE_PX),),
             contract=narrowed(EdgeAnswer, frame=one_of(frames)),
             dimension=hypothesis.dimension,
         )

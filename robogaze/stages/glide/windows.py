@@ -13,6 +13,7 @@ from robogaze.core.pictures import FrameImage
 from robogaze.core.sampling import Regime
 from robogaze.core.time import Span
 from robogaze.media import DecodedClip
+from robogaze.media.crop_sheet import SIDE_PX
 
 COLUMNS = 3
 """Frames per row: nine frames then make a picture with the proportions of one."""
@@ -51,4 +52,4 @@ def samples_of(windows: Sequence[Window]) -> tuple[int, ...]:
 
 
 def picture(window: Window, decoded_clip: DecodedClip) -> FrameImage:
-    return decoded_clip.sheet(window.frames, COLUMNS)
+    return decoded_clip.sheet(window.frames, COLUMNS, SIDE_PX)

@@ -3,12 +3,16 @@
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 from making import make_clip, make_footage, scripted
 
 from robogaze.core.events import Box, Evidence, Hypothesis
+from robogaze.core.pictures import PictureSettings
 from robogaze.core.time import Span
 from robogaze.domains import load_domain
+from robogaze.media import DecodedClip
+from robogaze.media.compose import decode_image
 from robogaze.stages.client import ModelClient
 from robogaze.stages.glide.claim_pictures import claim_pictures
 
@@ -70,16 +74,35 @@ def test_an_edge_that_is_that_of_the_clip_or_was_shown_has_no_picture(
     assert [image.label.partition(":")[0] for image in pictures.images] == parts
 
 
-def test_a_claim_with_a_place_is_magnified_there(client: ModelClient) -> None:
-    box = Box(left=0, top=0, right=0.5, bottom=0.5)
-    _, start, end, _ = claim_pictures(claim(2.4, 2.9, placed(box)), SAMPLES, client).images
-    assert all("the part x 0 to 500" in image.label for image in (start, end))
+@pytest.fixture
+def half_white() -> Iterator[ModelClient]:
+    """A clip whose left half is white and whose right half is black."""
+    clip = make_clip(8.0)
+    image = np.zeros((48, 64, 3), dtype=np.uint8)
+    image[:, :32] = 255
+    decoded = DecodedClip(clip.layout, PictureSettings())
+    for time_s in clip.frame_times_s:
+        decoded.add_frame(time_s, (image,))
+    decoded.duration_s = clip.duration_s
+    yield ModelClient(load_domain("robot"), clip, decoded, scripted()[0])
+    decoded.close()
 
 
-def test_a_claim_with_two_places_is_shown_whole(client: ModelClient) -> None:
-    boxes = Box(left=0, top=0, right=0.5, bottom=0.5), Box(left=0.5, top=0, right=1, bottom=0.5)
-    _, start, _, _ = claim_pictures(claim(2.4, 2.9, *map(placed, boxes)), SAMPLES, client).images
-    assert "the part" not in start.label
+LEFT, RIGHT = (Box(left=left, top=0, right=left + 0.5, bottom=1) for left in (0, 0.5))
+
+
+@pytest.mark.parametrize(
+    ("boxes", "darkest", "lightest"),
+    [((LEFT,), 240, 256), ((LEFT, RIGHT), 100, 200), ((), 100, 200)],
+    ids=["one place", "two places", "no place"],
+)
+def test_a_claim_with_one_place_is_shown_there(
+    half_white: ModelClient, boxes: tuple[Box, ...], darkest: float, lightest: float
+) -> None:
+    _, start, end, _ = claim_pictures(claim(2.4, 2.9, *map(placed, boxes)), SAMPLES, half_white).images
+    assert start.picture.frames == (36, 37, 38, 39, 40)
+    for image in (start, end):
+        assert darkest < decode_image(image.jpeg, "a sheet").mean() < lightest
 
 
 def test_samples_may_be_missing(client: ModelClient) -> None:
