@@ -24,7 +24,7 @@ _SHOWN = 10
 
 @click.command()
 @click.argument("paths", nargs=-1, metavar="[NAME=]PATH...")
-@click.option("--ratings", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
+@click.option("--ratings", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
               help="Instead of PATHs: a table of ratings (unit, annotator, label).")  # fmt: skip
 @options.reading
 @options.judging
@@ -55,6 +55,7 @@ def agree(
     if bool(paths) == (ratings is not None):
         raise click.UsageError("give the annotators' files, or --ratings FILE")
     check_sources(paths, "PATH")
+    check_sources(() if ratings is None else (str(ratings),), "--ratings")
     check_judge(judge)
 
     from robogaze.agreement import AgreementConfig

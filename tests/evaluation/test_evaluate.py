@@ -1,18 +1,21 @@
 """`evaluate` as a library function: paths or loaded values in, a typed result out."""
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from robogaze.annotations import ReadOptions, SourceError
 from robogaze.core.annotation import annotation_of
-from robogaze.errors import InputError
+from robogaze.errors import InputError, RunStopped
 from robogaze.evaluation.config import EvaluationConfig
 from robogaze.evaluation.evaluate import evaluate, evaluate_async, evaluate_released
 from robogaze.reports import load_reports
 
 DEMO = Path(__file__).parents[2] / "datasets" / "demo" / "annotations.jsonl"
+AXES = ("event_faithfulness", "specificity", "causal_correctness")
 FEW = EvaluationConfig(resamples=20, floors=False)
 
 
@@ -70,6 +73,30 @@ def test_a_second_judge_scores_the_same_systems(half: Path, tmp_path: Path) -> N
     assert result.second_judge.judge == "table judge.jsonl"
     assert not result.judged  # the table does not hold the pairs
     assert evaluate(half, DEMO, FEW).judged
+
+
+def answered(request: dict[str, Any], rating: int) -> dict[str, Any]:
+    """A line of a batch's answers that rates every axis of the rubric alike."""
+    content = {"rationale": "made up", **dict.fromkeys(AXES, rating)}
+    message = {"role": "assistant", "content": json.dumps(content)}
+    body = {"model": "made up", "choices": [{"index": 0, "finish_reason": "stop", "message": message}]}
+    return {"custom_id": request["custom_id"], "response": {"status_code": 200, "body": body}}
+
+
+def test_a_batch_holds_the_pairs_of_all_systems_and_does_not_say_whose_they_are(half: Path, tmp_path: Path) -> None:
+    batch = tmp_path / "batch"
+    with pytest.raises(RunStopped, match="pending"):
+        evaluate([half, f"all={DEMO}"], DEMO, FEW, judge=f"batch:{batch}")
+    (file,) = batch.iterdir()
+    requests = [json.loads(line) for line in file.read_text().splitlines()]
+    events = [len(report.events) for report in load_reports(DEMO)]
+    assert len(requests) == sum(number**2 for number in events), "what both systems report is asked once"
+    assert not re.search(r"\bhalf\b", file.read_text())
+    (batch / "answers.jsonl").write_text("".join(f"{json.dumps(answered(request, 4))}\n" for request in requests))
+    result = evaluate([half, f"all={DEMO}"], DEMO, FEW, judge=f"batch:{batch}")
+    assert [system.macro["desc_precision"].value for system in result.systems] == pytest.approx([0.8, 0.8])
+    assert result.unjudged == ()
+    assert result.judged
 
 
 def test_what_was_read_in_a_special_way_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

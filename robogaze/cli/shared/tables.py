@@ -42,10 +42,9 @@ def print_tables(tables: Iterable[ResultTable], form: str) -> None:
             click.echo("".join(f"# {line}\n" for line in comments) + FORMS[form](table))
             continue
         shown = to_terminal(table)
-        # Numbers must not be broken across lines, so a wide table may exceed the terminal. A console never prints
-        # wider than it is, whatever width it is given.
-        wide = console.measure(shown, options=console.options.update(width=_ANY_WIDTH)).maximum
-        Console(width=max(console.width, wide)).print(shown, crop=False, no_wrap=True, overflow="ignore")
+        # A table that is wider than the terminal even with its text broken is printed as wide as it is.
+        needed = console.measure(shown, options=console.options.update(width=_ANY_WIDTH)).minimum
+        Console(width=max(console.width, needed)).print(shown, crop=False)
         for note in (note for note in table.notes if note not in printed):
             console.print(f"  {note}", markup=False, highlight=False, style="dim")
         printed.update(table.notes)

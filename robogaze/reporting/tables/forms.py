@@ -17,12 +17,18 @@ from robogaze.reporting.wording import printable
 
 _NAME_LIMIT = 100
 
+_LONG_TEXT = 60
+"""From this number of characters on, the text of a cell may be broken across lines."""
+
 
 def to_terminal(table: ResultTable) -> Group:
-    """The table for a terminal, under its title."""
+    """The table for a terminal, under its title. Only columns with long text may be broken across lines."""
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for number, column in enumerate(table.columns):
-        grid.add_column(Text(column), overflow="fold", no_wrap=number == 0)
+        texts = [Text(cell_text(row[number])) for row in table.rows]
+        long = number > 0 and any(isinstance(cell := row[number], str) and len(cell) > _LONG_TEXT for row in table.rows)
+        width = None if long else max(text.cell_len for text in (Text(column), *texts))
+        grid.add_column(Text(column), overflow="fold", no_wrap=not long, min_width=width)
     for row in table.rows:
         grid.add_row(*(Text(cell_text(cell)) for cell in row))
     return Group(Text(printable(table.title), style="bold"), grid)
