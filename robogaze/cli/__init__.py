@@ -104,7 +104,7 @@ def _run() -> object:
         error.show()
         code = error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo(interrupt.said(), err=True)
+        click.echo(interrupt.message(), err=True)
         code = interrupt.EXIT_INTERRUPTED
     except Exception as error:
         # Nothing above catches it. Without this the user would see only the traceback, which --debug shows.

@@ -41,7 +41,7 @@ def keeps_clips(folder: Path) -> None:
     keeps(f"finished clips are kept in {folder}; run the same command again to resume")
 
 
-def said() -> str:
+def message() -> str:
     """The current message of the command."""
     return f"interrupted: {_kept[0]}"
 
@@ -90,7 +90,7 @@ def _end(process: int) -> None:
         child.kill()
     # Not through sys.stderr, whose lock the interrupted thread may hold.
     clear = _CLEAR if os.isatty(2) else b""
-    os.write(2, clear + f"{said()}\n".encode(errors="replace"))
+    os.write(2, clear + f"{message()}\n".encode(errors="replace"))
     os._exit(EXIT_INTERRUPTED)
 
 

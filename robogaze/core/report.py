@@ -196,7 +196,8 @@ class Report(Data):
     def clean_in(self, dimensions: Collection[str]) -> bool:
         """Whether these dimensions are examined or ruled out, without an event and without anything undecided.
 
-        True for no dimensions, unless a failure concerns all. Raises KeyError for an unknown dimension.
+        Without dimensions, False if a failure concerns all dimensions, otherwise True. Raises KeyError for an unknown
+        dimension.
         """
         if any(failure.dimension is None for failure in self.failures):
             return False
