@@ -31,6 +31,8 @@ HAND_CAMERA = "camera"
 LIGHT, CAMERA = "*light", "*camera"
 """Names for differences of the light and the camera, next to those of bodies."""
 _MOST_GEOMS = 1200
+_RGBA = 4
+"""The last numbers of a geom are its colour and opacity."""
 _LENS_PX = 0.6
 """The softness of the lens (pixels), in place of several samples a pixel, which take twice the time."""
 _SHADES_M = tuple(np.linspace(-0.002, 0.006, 7))
@@ -269,7 +271,10 @@ class FrameState:
         Geoms that only one of the two has count as the body ""; LIGHT and CAMERA are separate.
         """
         shared = min(len(self.geoms), len(other.geoms))
-        apart = np.abs(self.geoms[:shared] - other.geoms[:shared]).max(axis=1)
+        change = np.abs(self.geoms[:shared] - other.geoms[:shared])
+        # What fades in at another place differs as far as it can be seen.
+        seen = change[:, :-_RGBA].max(axis=1) * self.geoms[:shared, -1]
+        apart = np.maximum(seen, change[:, -_RGBA:].max(axis=1))
         found: dict[str, float] = {"": 1.0} if len(self.geoms) != len(other.geoms) else {}
         for number in np.flatnonzero(apart):
             body = self.bodies[number]

@@ -83,6 +83,14 @@ def test_each_fault_is_measured_without_the_others(
     assert compared(both, renderer).shown == tuple(range(20, 25))
 
 
+@pytest.mark.parametrize("make", ["fade_in", "fade_out", "morph"])
+def test_what_fades_develops_as_long_as_its_opacity_changes(
+    make: str, spec: ClipSpec, recorded: RecordedSetup, recipe: SimulationConfig, renderer: Renderer
+) -> None:
+    found = compared(with_edit(spec, recipe, make, sample_edit(make, recorded)), renderer)
+    assert 12 <= len(found.developing) <= 40
+
+
 LASTING = FaultFrames(tuple(range(50, 100)), tuple(range(50, 55)), frozenset())
 PASSING = FaultFrames(tuple(range(50, 80)), tuple(range(50, 55)), frozenset())
 BRIEF = FaultFrames((50, 51, 52), (50,), frozenset())
