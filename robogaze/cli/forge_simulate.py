@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from robogaze.reporting.tables import ResultTable
 
 
+_LIMITS = {"seconds": (4.0, 180.0), "fps": (8.0, 30.0)}
+
+
 def _size(context: click.Context, parameter: click.Parameter, text: str) -> tuple[int, int]:
     found = re.fullmatch(r"(\d{2,4})x(\d{2,4})", text)
     size = (int(found[1]), int(found[2])) if found else (0, 0)
@@ -25,6 +28,18 @@ def _size(context: click.Context, parameter: click.Parameter, text: str) -> tupl
     if not (64 <= size[0] <= 1280 and 64 <= size[1] <= 960) or size[0] % 4 or size[1] % 4:
         raise click.BadParameter("a size is WIDTHxHEIGHT, multiples of 4 from 64x64 to 1280x960")
     return size
+
+
+def _range(context: click.Context, parameter: click.Parameter, text: str | None) -> tuple[float, float] | None:
+    """A number, or two with a hyphen between them."""
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)(?:-(\d+(?:\.\d+)?))?", text)
+    low, high = (float(found[1]), float(found[2] or found[1])) if found else (0.0, 0.0)
+    least, most = _LIMITS[str(parameter.name)]
+    if not least <= low <= high <= most:
+        raise click.BadParameter(f"give a number, or LOW-HIGH, from {least:g} to {most:g}")
+    return low, high
 
 
 @click.command()
@@ -36,6 +51,10 @@ def _size(context: click.Context, parameter: click.Parameter, text: str) -> tupl
 @click.option(
     "--clean-share", type=click.FloatRange(0, 1), default=0.3, show_default=True, help="Share of clean clips."
 )
+@click.option("--seconds", callback=_range, metavar="LOW-HIGH",
+              help="Length of a clip; long clips are chains of tasks.  [default: a single task]")  # fmt: skip
+@click.option("--fps", callback=_range, metavar="LOW-HIGH", default="16", show_default=True, help="Frames a second.")
+@click.option("--difficulty", metavar="NAME", help="Faults that are hard to see in clips with hard negatives: hard.")
 @click.option("--twins", is_flag=True, help="Also write the clean twin of each faulty clip.")
 @click.option("--size", callback=_size, default="640x480", show_default=True, help="Size in pixels.")
 @click.option("--world", help="Only the surroundings and objects of this world.")
@@ -51,6 +70,9 @@ def simulate(
     types: tuple[str, ...],
     tasks: tuple[str, ...],
     clean_share: float,
+    seconds: tuple[float, float] | None,
+    fps: tuple[float, float],
+    difficulty: str | None,
     twins: bool,
     size: tuple[int, int],
     world: str | None,
@@ -77,8 +99,11 @@ def simulate(
     name = domain or default_domain()
     recipe = load_simulation_config(name).with_tasks(tasks)
     recipe.world(world)  # an unknown name is an error before anything is written
-    context = SimulationContext(out, load_domain(name), recipe, seed, size, cast("Gl", gl), world)
-    plan = SimulationPlan(context, clips, select_types(recipe, types), clean_share, twins)
+    if difficulty is not None:
+        recipe.difficulty(difficulty)
+    context = SimulationContext(out, load_domain(name), recipe, seed, size, cast("Gl", gl), world, difficulty)
+    rates = (round(fps[0]), round(fps[1]))
+    plan = SimulationPlan(context, clips, select_types(recipe, types), clean_share, twins, seconds, rates)
     interrupt.keeps_clips(out)
     with click.progressbar(length=clips, label="simulating", file=sys.stderr) as bar:
         dataset = simulate_clips(plan, jobs, lambda: bar.update(1))

@@ -1,13 +1,12 @@
-"""Whether the annotated spans of simulated clips are those in which the decoded clips differ from their clean twins:
-the tables under "Spans" in docs/forge-simulate.md.
+"""Whether the frames of simulated faults (`frames` in truth.jsonl) are those in which the decoded clips differ from
+their clean twins: the tables under "Spans" in docs/forge-simulate.md.
 
 Reads a data set with twins, or makes one first, and decodes every faulty clip and its twin. The onset is compared with
 the first frame that differs at all. After a fault has ended, encoder noise remains, so the end is compared with the
 last frame in which 20 pixels differ by more than 8 levels, averaged over 7 by 7 pixels.
 
-A clip that ends early is the start of its twin: nothing differs, and its span ends with the clip. For a different
-motion, the annotated onset is where a body is 2 cm from its place in the twin, which is later than the first different
-pixel.
+A clip that ends early is the start of its twin: nothing differs, and its span ends with the clip. A different motion
+counts from the phase in which the arm does what is wrong, which may begin after the first different pixel.
 
     python scripts/bench/spans.py DATA_SET [DATA_SET ...]
     python scripts/bench/spans.py DATA_SET --make 60 [--seed 12] [--size 320x240]
@@ -68,12 +67,10 @@ def difference(clip: Sequence[Frame], twin: Sequence[Frame]) -> Difference:
     return Difference(first, last)
 
 
-def annotated(report: Report) -> tuple[int, int]:
-    """The first and the last frame of all spans of a report."""
-    times = np.array(report.clip.frame_times_s)
-    spans = [span for event in report.events for span in event.spans]
-    inside = [np.flatnonzero((times >= span.start - 1e-6) & (times < span.end - 1e-6)) for span in spans]
-    return int(min(frames[0] for frames in inside)), int(max(frames[-1] for frames in inside))
+def in_truth(truth: dict[str, Any]) -> tuple[int, int]:
+    """The first and the last frame in which the faults of a clip show."""
+    frames = [span for fault in truth["faults"] for span in fault["frames"]]
+    return min(first for first, _ in frames), max(end for _, end in frames) - 1
 
 
 def checked(folder: Path) -> Iterator[Checked]:
@@ -92,7 +89,7 @@ def checked(folder: Path) -> Iterator[Checked]:
 def check(folder: Path, truth: dict[str, Any], reports: dict[str, Report]) -> Checked:
     report, twin = reports[truth["clip_id"]], reports[truth["twin"]]
     shown, clean = ([frame.image for frame in read_frames(folder / shown.clip.uri)] for shown in (report, twin))
-    found, (first, last) = difference(shown, clean), annotated(report)
+    found, (first, last) = difference(shown, clean), in_truth(truth)
     if truth["make"] == ENDS_EARLY and found.first is None:
         return Checked(report.clip.id, truth["make"], None, last - (len(shown) - 1))
     return Checked(

@@ -4,7 +4,7 @@ From recipe to clip:
 
     simulation_config  the recipe, simulate.yaml of a domain: objects, goals, tasks, worlds and faults
       |
-    scene_sampler      a task with its objects, places and instruction, drawn at random
+    scene_sampler      one or several tasks with objects, places and instruction, drawn at random
       |                tasks: a subtask as moves of an arm, and whether it is done
     behaviours         how the motion departs from the task, for faults of the motion
       |
@@ -12,9 +12,13 @@ From recipe to clip:
       |
     recording          physics, recorded once
       |
+    recorded_setup     a recording as edits see it: what rests or is carried, and when
+      |
     playback           renders a recording, with edits
       |                state_edits: what objects do; scene_edits: how bodies look; camera_edits: camera and picture
-    clip_spec          all of this for one clip and its clean twin, and the frames in which the two differ
+    clip_spec          all of this for one clip and its clean twin
+      |
+    fault_frames       the frames in which a fault shows, and those that its annotation covers
       |
     checks             whether the clip is accepted; if not, it is drawn again
       |
@@ -39,7 +43,8 @@ if TYPE_CHECKING:
 
     from robogaze.forge.simulate.behaviours import Behaviour
     from robogaze.forge.simulate.playback import PlaybackEdit
-    from robogaze.forge.simulate.scene_sampler import RecordedSetup, TaskSetup
+    from robogaze.forge.simulate.recorded_setup import RecordedSetup
+    from robogaze.forge.simulate.scene_sampler import TaskSetup
 
 _STATE, _SCENE, _CAMERA, _BEHAVIOURS = (
     f"{__name__}.{module}" for module in ("state_edits", "scene_edits", "camera_edits", "behaviours")
@@ -61,7 +66,11 @@ EDITS: Registry[Callable[[RecordedSetup, Generator], PlaybackEdit]] = Registry(
         "double": f"{_SCENE}:double",
         "shear": f"{_SCENE}:shear",
         "drift_in_size": f"{_SCENE}:drift_in_size",
+        "melt": f"{_SCENE}:melt",
         "recolour": f"{_SCENE}:recolour",
+        "fade_out": f"{_SCENE}:fade_out",
+        "fade_in": f"{_SCENE}:fade_in",
+        "morph": f"{_SCENE}:morph",
         "lose_part": f"{_SCENE}:lose_part",
         "copy_hand": f"{_SCENE}:copy_hand",
         "graft": f"{_SCENE}:graft",
@@ -78,6 +87,8 @@ EDITS: Registry[Callable[[RecordedSetup, Generator], PlaybackEdit]] = Registry(
         "look_away": f"{_CAMERA}:look_away",
         "cover": f"{_CAMERA}:cover",
         "change_light": f"{_CAMERA}:change_light",
+        "move_lamp": f"{_CAMERA}:move_lamp",
+        "pan_aside": f"{_CAMERA}:pan_aside",
         "go_round": f"{_CAMERA}:go_round",
     },
 )
@@ -89,6 +100,8 @@ BEHAVIOURS: Registry[Callable[[TaskSetup, Generator], Behaviour]] = Registry(
         "plain": f"{_BEHAVIOURS}:plain",
         "hurry": f"{_BEHAVIOURS}:hurry",
         "grasp_again": f"{_BEHAVIOURS}:grasp_again",
+        "retry": f"{_BEHAVIOURS}:retry",
+        "cover_bystander": f"{_BEHAVIOURS}:cover_bystander",
         "drop": f"{_BEHAVIOURS}:drop",
         "detour": f"{_BEHAVIOURS}:detour",
         "miss": f"{_BEHAVIOURS}:miss",

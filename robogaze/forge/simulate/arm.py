@@ -39,8 +39,8 @@ _KIND = {
 
 @dataclass(frozen=True)
 class ArmStyle:
-    """`thickness` scales the radii of the links. Links are round or square tubes, twin rods, a ribbed rod, or stepped
-    tubes.
+    """`thickness` scales the radii of the links. Links are round or square tubes, twin rods, a ribbed rod, stepped
+    tubes, or tubes that taper in many fine steps.
     """
 
     thickness: float = 1.0
@@ -103,9 +103,14 @@ _FINGER = (
     BodyPart("box", "dark", (0.009, 0.0045, 0.020), (0, 0.0085, 0.044)),
 )
 _PAD = BodyPart("box", "rubber", (0.009, 0.002, 0.015), (0, 0.002, 0.049))
+_FLANGE_M = 0.02
+"""From the last joint to inside the palm."""
 _RIB_M = 0.02
 _STEPS = (1.15, 1.0, 0.8, 0.65)
 """The radii of a stepped link's tubes, relative to a round tube's."""
+_TAPER = tuple(np.linspace(1.15, 0.7, 9))
+_CORE_SHARE = 0.62
+"""The radius of the shaft from joint to joint inside every link, relative to its tube's."""
 _FINGER_Z, _TOOL_Z = 0.066, 0.117
 
 
@@ -115,7 +120,8 @@ def add_arm(spec: mujoco.MjSpec, side: str, place: _Vector, style: ArmStyle) -> 
     _add(base, BodyPart("cylinder", "dark", (0.092,), (0, 0, 0, 0, 0, 0.022)), side)
     _add(base, BodyPart("cylinder", "shell", (0.082,), (0, 0, 0.022, 0, 0, 0.05)), side)
     body = base
-    for link in LINKS:
+    ends = [after.place[2] for after in LINKS[1:]] + [_FLANGE_M]
+    for link, end in zip(LINKS, ends, strict=True):
         body = body.add_body(name=f"{side}{link.name}", pos=link.place, gravcomp=1)
         # With a heavy armature, contacts hardly move a link within a step; the script sets its angle anyway.
         body.add_joint(
@@ -125,10 +131,16 @@ def add_arm(spec: mujoco.MjSpec, side: str, place: _Vector, style: ArmStyle) -> 
             range=link.limit,
             armature=5,
         )
-        for part in link.parts:
+        for part in (*link.parts, _core(link, end)):
             for piece in _built(part, style):
                 _add(body, piece, side)
     _add_hand(spec, body.add_body(name=f"{side}{HAND}", gravcomp=1), side)
+
+
+def _core(link: BodyLink, end: float) -> BodyPart:
+    """A shaft from a link's joint to the next (m), so that no style leaves a gap between two links."""
+    radius = max(part.size[0] for part in link.parts if part.paint == "shell" or link is LINKS[-1])
+    return BodyPart("cylinder", "dark", (_CORE_SHARE * radius,), (0, 0, 0, 0, 0, end))
 
 
 def _built(part: BodyPart, style: ArmStyle) -> tuple[BodyPart, ...]:
@@ -148,12 +160,13 @@ def _built(part: BodyPart, style: ArmStyle) -> tuple[BodyPart, ...]:
             rod,
             *(BodyPart("cylinder", part.paint, (radius,), (0, 0, z, 0, 0, z + _RIB_M)) for z in _ribs(low, high)),
         )
-    if style.links == "stepped":
+    if style.links in ("stepped", "tapered"):
         (radius,) = size
-        ends = np.linspace(low, high, len(_STEPS) + 1)
+        steps = _STEPS if style.links == "stepped" else _TAPER
+        ends = np.linspace(low, high, len(steps) + 1)
         return tuple(
             BodyPart("cylinder", part.paint, (share * radius,), (0, 0, start, 0, 0, end))
-            for share, start, end in zip(_STEPS, ends[:-1], ends[1:], strict=True)
+            for share, start, end in zip(steps, ends[:-1], ends[1:], strict=True)
         )
     half = (size[0] * 0.8, size[0], (high - low) / 2 + size[0] * 0.5)
     return (BodyPart("box", part.paint, half, (0, 0, (low + high) / 2)),)

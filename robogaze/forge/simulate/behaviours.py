@@ -14,24 +14,26 @@ from robogaze.forge.simulate.tasks import Subtask, grasp_height
 
 Generator = np.random.Generator
 
-_REST_M, _CLEAR_M = (0.32, 0.36), 0.08
+_REST_M, _CLEAR_M, _PALM_OVER_TOOL_M = (0.32, 0.36), 0.08, 0.06
 
 
 @dataclass(frozen=True)
 class Behaviour:
     """The subtasks that replace those of the setup, and their conditions.
 
-    `intangible` and `slippery_fingers` are passed to `record`. With `passes_through`, the fault is visible while
-    something overlaps that object. `cut_in` (phase, share) ends the clip in that phase, after that share of it.
-    `bodies` are those affected. `keeps_grasp` says whether a grasped object stays in the hand.
+    With `passes_through`, that object collides with the table only, and the fault is visible while something overlaps
+    it. With `pushes`, the fault is visible while that object moves. The hand hides `hides` for a moment. `cut_in`
+    (phase, share) ends the clip in that phase, after that share of it. `bodies` are those affected. `keeps_grasp` says
+    whether a grasped object stays in the hand. `at_first` says that the first subtask is the faulty one, not the last.
     """
 
     subtasks: tuple[Subtask, ...]
     bodies: tuple[str, ...] = ()
     description_fields: Mapping[str, str] = field(default_factory=dict)
-    intangible: tuple[str, ...] = ()
-    slippery_fingers: bool = False
     passes_through: str = ""
+    pushes: str = ""
+    hides: str = ""
+    at_first: bool = False
     cut_in: tuple[str, float] | None = None
     keeps_grasp: bool = True
 
@@ -99,9 +101,7 @@ def fall_short(setup: TaskSetup, rng: Generator) -> Behaviour:
 
 def slip(setup: TaskSetup, rng: Generator) -> Behaviour:
     """The fingers slide off the object, and the hand moves on without it."""
-    return Behaviour(
-        _last(setup), (setup.subtasks[-1].obj.name,), _fields(setup), slippery_fingers=True, keeps_grasp=False
-    )
+    return Behaviour(_last(setup, slippery=True), (setup.subtasks[-1].obj.name,), _fields(setup), keeps_grasp=False)
 
 
 def stall(setup: TaskSetup, rng: Generator) -> Behaviour:
@@ -162,7 +162,7 @@ def swap_order(setup: TaskSetup, rng: Generator) -> Behaviour:
         raise DrawRejected("a single subtask")
     first, second = setup.subtasks
     description_fields = _fields(setup, other=first.obj.name)
-    return Behaviour((second, first), (first.obj.name, second.obj.name), description_fields)
+    return Behaviour((second, first), (first.obj.name, second.obj.name), description_fields, at_first=True)
 
 
 def use_other_arm(setup: TaskSetup, rng: Generator) -> Behaviour:
@@ -184,14 +184,15 @@ def brush_past(setup: TaskSetup, rng: Generator) -> Behaviour:
     across = np.array([-way[1], way[0]]) / np.linalg.norm(way) * rng.choice([-1, 1])
     x, y = other.at + across * rng.uniform(0.3, 0.7) * (other.radius_m + subtask.obj.radius_m) * 0.7 + 0.02 * way
     via = (float(x), float(y), grasp_height(subtask.obj) + rng.uniform(0.012, 0.03))
-    return Behaviour(_last(setup, waypoint=via, lift=0.06), (other.name,), _fields(setup, other=other.name))
+    names = _fields(setup, other=other.name)
+    return Behaviour(_last(setup, waypoint=via, lift=0.06), (other.name,), names, pushes=other.name)
 
 
 def pass_through(setup: TaskSetup, rng: Generator) -> Behaviour:
     """The hand and the object in it pass through a bystander, which does not move."""
     behaviour = brush_past(setup, rng)
     other = behaviour.description_fields["other"]
-    return replace(behaviour, intangible=(other,), passes_through=other)
+    return replace(behaviour, pushes="", passes_through=other)
 
 
 def stop_early(setup: TaskSetup, rng: Generator) -> Behaviour:
@@ -211,12 +212,31 @@ def plain(setup: TaskSetup, rng: Generator) -> Behaviour:
 
 def hurry(setup: TaskSetup, rng: Generator) -> Behaviour:
     """No fault: faster."""
-    return Behaviour(_all(setup, time_scale=rng.uniform(0.5, 0.62)))
+    share = rng.uniform(0.5, 0.62)
+    return Behaviour(tuple(replace(subtask, time_scale=subtask.time_scale * share) for subtask in setup.subtasks))
 
 
 def grasp_again(setup: TaskSetup, rng: Generator) -> Behaviour:
     """No fault: the fingers close a little, open again, and then hold."""
     return Behaviour(_all(setup, regrasp=True))
+
+
+def retry(setup: TaskSetup, rng: Generator) -> Behaviour:
+    """No fault: the fingers close beside the object, open again, and the second attempt holds and succeeds."""
+    subtask = setup.subtasks[-1]
+    angle = subtask.obj.yaw + np.pi / 2 * rng.integers(4)
+    far = 0.052 + subtask.obj.radius_m * rng.uniform(0.3, 0.6)
+    return Behaviour(_last(setup, retry_offset=(float(far * np.cos(angle)), float(far * np.sin(angle)))))
+
+
+def cover_bystander(setup: TaskSetup, rng: Generator) -> Behaviour:
+    """No fault: the hand stops between the camera and a bystander on its way, and hides it for a moment."""
+    other = _bystander(setup, rng)
+    towards = np.subtract(setup.eye, (*other.at, 0.03))
+    up = rng.uniform(0.17, 0.24)
+    x, y = other.at + towards[:2] / towards[2] * up
+    via = (float(x), float(y), float(up - _PALM_OVER_TOOL_M))
+    return Behaviour(_last(setup, waypoint=via, lift=0.02), bodies=(other.name,), hides=other.name)
 
 
 def drop(setup: TaskSetup, rng: Generator) -> Behaviour:

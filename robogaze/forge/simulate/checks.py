@@ -12,18 +12,19 @@ import mujoco
 import numpy as np
 
 from robogaze.forge.simulate.arm import FINGERS
-from robogaze.forge.simulate.clip_spec import ClipSpec, FaultFrames
-from robogaze.forge.simulate.playback import CAMERA, Frame, Renderer
-from robogaze.forge.simulate.recording import FPS, Recording
+from robogaze.forge.simulate.clip_spec import ClipSpec, PlacedFault
+from robogaze.forge.simulate.fault_frames import FaultFrames
+from robogaze.forge.simulate.playback import Frame, Renderer
+from robogaze.forge.simulate.recording import Recording
 from robogaze.forge.simulate.scene_sampler import TaskSetup
-from robogaze.forge.simulate.tasks import Subtask, all_done
+from robogaze.forge.simulate.tasks import Subtask, is_done
 
 DEEPEST_M = 0.0025
 """The deepest overlap of two solid bodies."""
-LONGEST_STEP_M = 0.12
-"""The furthest an object may move within a frame: a fall from 15 cm, or twice the fastest carry."""
-LONGEST_UNHELD = 2
-"""The longest time, in frames, an object may touch nothing without falling."""
+FASTEST_M_PER_S = 1.92
+"""The fastest an object may move from frame to frame: a fall from 15 cm, or twice the fastest carry."""
+LONGEST_UNHELD_S = 0.13
+"""The longest time an object may touch nothing without falling."""
 SLIP_M = 0.012
 """How far an object may move in the hand that holds it."""
 MOVED_M = 0.008
@@ -38,8 +39,8 @@ APART_M = 0.04
 """The least final distance between a body in the clip and in the twin, for a fault of behaviour."""
 _VISIBLE_LEVELS, _VISIBLE_PIXELS = 12, 20
 _LEAST_FRAMES = 2
-_FALL_M = 0.25 * 9.81 / FPS**2
-"""The least fall within a frame of an object that has been falling for a quarter of one."""
+_DEVELOPS = 0.75
+"""The share of a ramp after which most of the difference is there."""
 
 
 @dataclass(frozen=True)
@@ -49,14 +50,15 @@ class Audit:
     penetration_m: float
     step_m: float
     unheld_frames: int
+    fps: int
 
     @property
     def findings(self) -> tuple[str, ...]:
         """The values beyond their limit."""
         limits = (
             (self.penetration_m, DEEPEST_M, "penetration"),
-            (self.step_m, LONGEST_STEP_M, "jump"),
-            (self.unheld_frames, LONGEST_UNHELD, "without support"),
+            (self.step_m * self.fps, FASTEST_M_PER_S, "jump"),
+            (self.unheld_frames / self.fps, LONGEST_UNHELD_S, "without support"),
         )
         return tuple(name for value, limit, name in limits if value > limit)
 
@@ -67,6 +69,7 @@ def audit(recording: Recording, setup: TaskSetup) -> Audit:
         penetration_m=float(recording.penetration_m.max()),
         step_m=max((_step(recording, name) for name in loose), default=0.0),
         unheld_frames=max((_unheld(recording, name) for name in loose), default=0),
+        fps=recording.fps,
     )
 
 
@@ -81,7 +84,8 @@ def _step(recording: Recording, obj: str) -> float:
 
 def _unheld(recording: Recording, obj: str) -> int:
     """The longest run of frames in which an object touches nothing and does not fall."""
-    falls = np.diff(_places(recording, obj)[:, 2]) < -_FALL_M
+    # The least fall within a frame of an object that has been falling for a quarter of one.
+    falls = np.diff(_places(recording, obj)[:, 2]) < -0.25 * 9.81 / recording.fps**2
     longest = run = 0
     for number, falling in enumerate(falls):
         alone = not any(obj in pair for pair in recording.touching_sometime[number])
@@ -95,10 +99,45 @@ def motion_problem(spec: ClipSpec) -> str | None:
     return next((reason for check in _MOTION_CHECKS if (reason := check(spec))), None)
 
 
-def visibility_problem(spec: ClipSpec, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
-    """The reason for rejecting the visible fault, or None."""
+def visibility_problem(
+    spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frames: FaultFrames
+) -> str | None:
+    """The reason for rejecting a visible fault, or None."""
     return next(
-        (reason for check in _VISIBILITY_CHECKS if (reason := check(spec, renderer, fault_frames)) is not None), None
+        (reason for check in _VISIBILITY_CHECKS if (reason := check(spec, placed, renderer, fault_frames)) is not None),
+        None,
+    )
+
+
+def unusual_problem(spec: ClipSpec, renderer: Renderer) -> str | None:
+    """The reason for rejecting what is no fault, or None: something has to be hidden, or to leave the view."""
+    for (_, end), behaviour in zip(spec.sampled.parts, spec.behaviours, strict=True):
+        if behaviour.hides and not _gets_hidden(spec, renderer, behaviour.hides, end - 1):
+            return "the hand hides nothing"
+    if "pan_aside" in spec.unusual and not _leaves(spec, renderer):
+        return "nothing leaves the view"
+    return None
+
+
+def _gets_hidden(spec: ClipSpec, renderer: Renderer, obj: str, subtask: int) -> bool:
+    """Whether an object is hidden at some moment of a carry."""
+    view = spec.playback.first_view
+    phases = {phase.name: phase.first for phase in spec.playback.recording.phases if phase.subtask == subtask}
+    before = renderer.visible_share(spec.playback, 0, view, (obj,))
+    return before > 0 and any(
+        renderer.visible_share(spec.playback, number, view, (obj,)) <= HIDDEN_SHARE * before
+        for number in range(phases["carry"], phases["release"], 3)
+    )
+
+
+def _leaves(spec: ClipSpec, renderer: Renderer) -> bool:
+    """Whether an object that is in view at first is out of it in the middle of an edit of the camera."""
+    view, (edit, *_) = spec.playback.first_view, spec.playback.edits
+    middle = sum(edit.frames) // 2
+    return any(
+        renderer.visible_share(spec.playback, 0, view, (obj.name,)) > 0
+        and renderer.visible_share(spec.playback, middle, view, (obj.name,)) == 0
+        for obj in spec.sampled.setup.bystanders
     )
 
 
@@ -108,13 +147,25 @@ def _penetration(spec: ClipSpec) -> str | None:
 
 
 def _outcome(spec: ClipSpec) -> str | None:
-    """The task is done in the twin, and done or not done in the clip, as the label says."""
-    twin = spec.twin.recording
-    if not all_done(twin, spec.subtasks, len(twin.states) - 1):
-        return "the task is not done in the twin"
-    wanted = True if spec.fault is None else spec.fault.task_done
-    done = all_done(spec.playback.recording, spec.subtasks, spec.playback.frame_count - 1)
-    return None if wanted is None or done == wanted else "the result does not match the label"
+    """Every task is done in the twin, and done or not done in the clip, as the label says."""
+    wanted: dict[int, bool | None] = {
+        placed.subtask: placed.fault.task_done for placed in spec.faults if placed.edit is None
+    }
+    since = 0
+    for number, subtask in enumerate(spec.subtasks):
+        end = spec.twin.recording.stage_ends[number]
+        if not is_done(spec.twin.recording, subtask, end - 1, since):
+            return "the task is not done in the twin"
+        since = end
+    for first, end in spec.sampled.parts:
+        since = spec.playback.recording.stage_ends[first - 1] if first else 0
+        last = min(spec.playback.recording.stage_ends[end - 1], spec.playback.frame_count) - 1
+        asked = spec.subtasks[first:end]
+        label = next((wanted[number] for number in range(first, end) if number in wanted), True)
+        done = all(is_done(spec.playback.recording, subtask, last, since) for subtask in asked)
+        if label is not None and done != label:
+            return "the result does not match the label"
+    return None
 
 
 def _fronts(spec: ClipSpec) -> str | None:
@@ -128,15 +179,11 @@ def _fronts(spec: ClipSpec) -> str | None:
 
 
 def _grasps(spec: ClipSpec) -> str | None:
-    subtasks = [(spec.playback.recording, subtask) for subtask in spec.behaviour.subtasks if spec.behaviour.keeps_grasp]
-    subtasks += [
-        (spec.twin.recording, subtask)
-        for subtask in spec.subtasks
-        if spec.twin.recording is not spec.playback.recording
-    ]
-    return (
-        None if all(stays_in_hand(recording, subtask) for recording, subtask in subtasks) else "a grasp does not hold"
-    )
+    keeps = [behaviour.keeps_grasp for behaviour in spec.behaviours for _ in behaviour.subtasks]
+    held = [(spec.playback.recording, subtask) for subtask, kept in zip(spec.played, keeps, strict=True) if kept]
+    if spec.twin.recording is not spec.playback.recording:
+        held += [(spec.twin.recording, subtask) for subtask in spec.subtasks]
+    return None if all(stays_in_hand(recording, subtask) for recording, subtask in held) else "a grasp does not hold"
 
 
 def stays_in_hand(recording: Recording, subtask: Subtask) -> bool:
@@ -147,7 +194,7 @@ def stays_in_hand(recording: Recording, subtask: Subtask) -> bool:
     first = _first_frame(recording, "carry", subtask) or _first_frame(recording, "hold", subtask)
     if subtask.action != "place" or first is None:
         return True
-    end = _first_frame(recording, "release", subtask) or len(recording.states)
+    end = _first_frame(recording, "release", subtask) or recording.stage_ends[subtask.number]
     for number in range(first + 2, end - 1):
         contacts = recording.touching_sometime[number]
         if any(frozenset((subtask.obj.name, f"{subtask.side}{finger}")) not in contacts for finger in FINGERS):
@@ -167,16 +214,16 @@ def _in_hand(recording: Recording, subtask: Subtask, number: int) -> np.ndarray:
 
 
 def _first_frame(recording: Recording, phase: str, subtask: Subtask) -> int | None:
-    found = [known.first for known in recording.phases if (known.name, known.obj) == (phase, subtask.obj.name)]
+    found = [known.first for known in recording.phases if (known.name, known.subtask) == (phase, subtask.number)]
     return found[0] if found else None
 
 
 def _bystanders(spec: ClipSpec) -> str | None:
     """Only bodies that the label names move."""
     twin, playback = spec.twin.recording, spec.playback.recording
-    setup = spec.sampled.setup
+    setup, named = spec.sampled.setup, {body for placed in spec.faults for body in placed.bodies}
     for obj in (*setup.bystanders, *(goal for goal in setup.unused_goals if goal.is_fixture)):
-        if _has_moved(twin, obj.name) or (obj.name not in spec.bodies and _has_moved(playback, obj.name)):
+        if _has_moved(twin, obj.name) or (obj.name not in named and _has_moved(playback, obj.name)):
             return "a bystander is touched"
     return None
 
@@ -190,82 +237,100 @@ def _audited(spec: ClipSpec) -> str | None:
     return f"audit: {findings[0]}" if findings else None
 
 
-def _differs(spec: ClipSpec, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
+def _differs(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
     if len(fault_frames.shown) < _LEAST_FRAMES:
         return "no difference from the twin"
-    if spec.is_edited:
-        allowed = spec.bodies or (CAMERA,)
-        return (
-            None if fault_frames.bodies <= set(allowed) else "bodies differ from the twin that the edit does not name"
-        )
+    if placed.edit is not None and placed.edit.bodies and not fault_frames.bodies <= set(placed.edit.bodies):
+        return "bodies differ from the twin that the edit does not name"
     return None
 
 
-def _far_apart(spec: ClipSpec, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
+def _far_apart(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
     """A fault of behaviour ends visibly different from the twin."""
-    if spec.is_edited or spec.behaviour.cut_in or spec.behaviour.passes_through:
-        return None
-    if all(subtask.obj.is_fixture for subtask in spec.subtasks):
+    behaviour = placed.behaviour
+    if behaviour is None or behaviour.cut_in or behaviour.passes_through or placed.fault.task_done:
+        return None  # if the results are alike, it is the motion that differs
+    if spec.subtasks[placed.subtask].obj.is_fixture:
         return None  # the joint shows whether the task is done, and the label is checked against the twin
-    last = spec.playback.frame_count - 1
-    twin_last = min(last, len(spec.twin.recording.states) - 1)
-    for obj in {*spec.bodies} & {known.name for known in spec.sampled.setup.objects if known.movable}:
-        apart = spec.playback.recording.pose(last, obj)[:3] - spec.twin.recording.pose(twin_last, obj)[:3]
-        if np.linalg.norm(apart) > APART_M:
+    recording, twin = spec.playback.recording, spec.twin.recording
+    last, twin_last = (known.stage_ends[placed.subtask] - 1 for known in (recording, twin))
+    for obj in {*placed.bodies} & {known.name for known in spec.sampled.setup.objects if known.movable}:
+        if np.linalg.norm(recording.pose(last, obj)[:3] - twin.pose(twin_last, obj)[:3]) > APART_M:
             return None
-    # If the results are alike, it is the motion that differs.
-    return None if spec.fault is not None and spec.fault.task_done else "too little differs from the twin"
+    return "too little differs from the twin"
 
 
-def _visible(spec: ClipSpec, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
-    """Affected bodies are visible at the onset and once the fault is developed, in the clip or, if they are gone, in
-    the twin.
-    """
-    if not spec.bodies:
+def _visible(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
+    """Affected bodies are visible at the onset and once the fault is developed, with or without it."""
+    if not placed.bodies:
         return None
     for number in (fault_frames.onset, fault_frames.developing[-1]):
-        twin_number = min(number, len(spec.twin.recording.states) - 1)
-        where = (
-            [(spec.playback, number)]
-            if spec.behaviour.passes_through
-            else [(spec.playback, number), (spec.twin, twin_number)]
-        )
-        seen = [renderer.visible_share(playback, at, spec.first_camera, spec.bodies) for playback, at in where]
-        if max(seen) < LEAST_SHARE:
+        if _shown_share(spec, placed, renderer, number) < LEAST_SHARE:
             return "the affected bodies are out of sight at the onset"
     return None
 
 
-def _hidden(spec: ClipSpec, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
+def _shown_share(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, number: int) -> float:
+    """The larger of the shares of the picture that the affected bodies fill with a fault and without it."""
+    edits = () if placed.edit is None else (placed.edit,)
+    view = (placed.edit and placed.edit.view) or spec.playback.first_view
+    playbacks = [spec.only(*edits), spec.only()] if edits else [spec.playback]
+    return max(renderer.visible_share(playback, number, view, placed.bodies) for playback in playbacks)
+
+
+def _hidden(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
     """The bodies that an edit should hide are hidden at its strongest: at its middle, or from there to the end of the
     clip.
     """
-    for edit in spec.playback.edits:
-        if edit.hides:
-            lasting = fault_frames.shown[-1] == spec.playback.frame_count - 1
-            number = fault_frames.shown[-1] if lasting else fault_frames.shown[len(fault_frames.shown) // 2]
-            before, after = (
-                renderer.visible_share(playback, number, spec.first_camera, edit.hides)
-                for playback in (spec.twin, spec.playback)
-            )
-            if before < LEAST_SHARE or after > HIDDEN_SHARE * before or (lasting and after > 0):
-                return "a body that should be hidden is visible"
+    edit = placed.edit
+    if edit is None or not edit.hides:
+        return None
+    lasting = fault_frames.shown[-1] == spec.playback.frame_count - 1
+    number = fault_frames.shown[-1] if lasting else fault_frames.shown[len(fault_frames.shown) // 2]
+    before, after = (
+        renderer.visible_share(playback, number, spec.playback.first_view, edit.hides)
+        for playback in (spec.only(), spec.only(edit))
+    )
+    if before < LEAST_SHARE or after > HIDDEN_SHARE * before or (lasting and after > 0):
+        return "a body that should be hidden is visible"
     return None
 
 
-def _exact(spec: ClipSpec, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
+def _exact(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
     """The frame before the onset equals the twin's pixel for pixel, and the event differs visibly from the twin."""
-    if not spec.is_edited or not spec.playback.edits[0].bodies:
+    if placed.edit is None or not placed.edit.bodies:
         return None
     if fault_frames.onset < 1:
         return "it begins before the clip"
     before, at = (
-        [renderer.frame(playback, number) for playback in (spec.playback, spec.twin)]
+        [renderer.frame(playback, number) for playback in (spec.only(placed.edit), spec.only())]
         for number in (fault_frames.onset - 1, fault_frames.developing[-1])
     )
     if not np.array_equal(before[0], before[1]):
         return "the clip differs from the twin before the onset"
     return None if _differ_visibly(at[0], at[1]) else "the event is not visibly different from the twin"
+
+
+def _hard_enough(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
+    """A fault keeps the limits of the ways in which it is to be hard to see."""
+    hard, fps = spec.request.difficulty, spec.playback.recording.fps
+    if hard is None:
+        return None
+    if "small" in placed.ways and not _is_small(spec, placed, renderer, fault_frames, hard.largest_share):
+        return "it is not small"
+    if "short" in placed.ways and len(fault_frames.shown) / fps > hard.longest_s:
+        return "it is not short"
+    if "gradual" in placed.ways and len(fault_frames.developing) / fps < _DEVELOPS * hard.gradual_s[0]:
+        return "it is not gradual"
+    return None
+
+
+def _is_small(
+    spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frames: FaultFrames, largest: float
+) -> bool:
+    if placed.edit is not None and placed.edit.edits_picture:
+        return placed.edit.part_share <= largest
+    return _shown_share(spec, placed, renderer, fault_frames.developing[-1]) <= largest
 
 
 def _differ_visibly(frame: Frame, twin: Frame) -> bool:
@@ -282,10 +347,11 @@ _MOTION_CHECKS: tuple[Callable[[ClipSpec], str | None], ...] = (
     _bystanders,
     _audited,
 )
-_VISIBILITY_CHECKS: tuple[Callable[[ClipSpec, Renderer, FaultFrames], str | None], ...] = (
+_VISIBILITY_CHECKS: tuple[Callable[[ClipSpec, PlacedFault, Renderer, FaultFrames], str | None], ...] = (
     _differs,
     _far_apart,
     _visible,
     _hidden,
     _exact,
+    _hard_enough,
 )

@@ -3,7 +3,7 @@ report.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.metadata import version
@@ -22,34 +22,29 @@ from robogaze.core.time import runs
 from robogaze.domains import Domain
 from robogaze.errors import RobogazeError
 from robogaze.forge.simulate.arm import OutOfReach
-from robogaze.forge.simulate.checks import audit, motion_problem, visibility_problem
-from robogaze.forge.simulate.clip_spec import (
-    ClipSpec,
-    FaultFrames,
-    compare_pictures,
-    compare_with_twin,
-    event_of,
-    sample_clip,
-)
-from robogaze.forge.simulate.playback import Frame, Gl, Renderer, apply_picture_edits
-from robogaze.forge.simulate.recording import FPS, UnstableSimulation
-from robogaze.forge.simulate.scene_sampler import DrawRejected
-from robogaze.forge.simulate.simulation_config import SimulatedFault, SimulationConfig, Variation
+from robogaze.forge.simulate.checks import audit, motion_problem, unusual_problem, visibility_problem
+from robogaze.forge.simulate.clip_spec import ClipSpec, PlacedFault, sample_clip
+from robogaze.forge.simulate.fault_event import covered_frames, event_of
+from robogaze.forge.simulate.fault_frames import FaultFrames, changes_picture, measure
+from robogaze.forge.simulate.playback import Frame, Gl, Playback, Renderer, apply_picture_edits
+from robogaze.forge.simulate.recording import UnstableSimulation
+from robogaze.forge.simulate.scene_sampler import ClipRequest, DrawRejected
+from robogaze.forge.simulate.simulation_config import SimulationConfig
 from robogaze.media.decode import read_frames
 
 MAX_DRAWS = 60
 """The number of times a clip is drawn before it is given up."""
-_ENCODING = {"crf": "20", "preset": "fast", "tune": "zerolatency", "g": str(4 * FPS), "threads": "1"}
+_ENCODING = {"crf": "20", "preset": "fast", "tune": "zerolatency", "g": "64", "threads": "1"}
 """Without look-ahead, so that the encoded clip and its twin are equal until they differ."""
 
 
 @dataclass(frozen=True)
 class PlannedClip:
-    """A clip to generate: its name, its number and its variation. `twin` is the name of the twin's clip, or empty."""
+    """A clip to generate: its name, its number and what it shows. `twin` is the name of the twin's clip, or empty."""
 
     name: str
     number: int
-    variation: Variation
+    request: ClipRequest
     twin: str = ""
 
 
@@ -57,7 +52,7 @@ class PlannedClip:
 class SimulationContext:
     """The settings that all clips of a data set share. `seed` and a clip's number decide everything that is drawn.
 
-    `world` names one of the recipe's worlds; None means everything.
+    `world` names one of the recipe's worlds; None means everything. `difficulty` names one of its difficulties.
     """
 
     folder: Path
@@ -67,6 +62,7 @@ class SimulationContext:
     size: tuple[int, int]
     gl: Gl = "auto"
     world: str | None = None
+    difficulty: str | None = None
 
 
 class SimulatedClip(Data):
@@ -95,19 +91,21 @@ def generate_clip(context: SimulationContext, planned: PlannedClip) -> Simulated
     for attempt in range(MAX_DRAWS):
         try:
             rng = np.random.default_rng([context.seed, planned.number, attempt])
-            spec = sample_clip(context.recipe, planned.variation, context.recipe.world(context.world), rng)
+            spec = sample_clip(context.recipe, planned.request, context.recipe.world(context.world), rng)
         except (DrawRejected, OutOfReach, UnstableSimulation) as error:
             rejected[_reason(error)] += 1
             continue
         reason = motion_problem(spec)
         if reason is None:
             with Renderer(spec.playback.recording.scene.model, context.size, context.gl) as renderer:
-                done = _render(renderer, spec, with_twin=bool(planned.twin))
-            if isinstance(done, RenderedClip):
-                return _written(context, planned, attempt, spec, done, rejected)
+                done = _rendered(context, planned, spec, renderer)
+                if not isinstance(done, str):
+                    reports = _reports(context, planned, spec, done, renderer)
+                    truth = _truth(context, planned, attempt, spec, done)
+                    return SimulatedClip(reports=reports, truth=truth, rejected=dict(rejected))
             reason = done
         rejected[reason] += 1
-    raise NoValidDraw(planned.name, planned.variation.make, rejected)
+    raise NoValidDraw(planned.name, planned.request.variations[0].make, rejected)
 
 
 def _reason(error: DrawRejected | OutOfReach | UnstableSimulation) -> str:
@@ -116,88 +114,96 @@ def _reason(error: DrawRejected | OutOfReach | UnstableSimulation) -> str:
     return "out of reach" if isinstance(error, OutOfReach) else "the simulation is unstable"
 
 
-@dataclass(frozen=True)
-class RenderedClip:
-    """The frames of a clip with its faults (none for a clean clip), and the frames of its twin, if requested."""
-
-    frames: Sequence[Frame]
-    faults: tuple[tuple[SimulatedFault, FaultFrames], ...]
-    twin: Sequence[Frame] = ()
+_Faults = tuple[tuple[PlacedFault, FaultFrames], ...]
 
 
-def _render(renderer: Renderer, spec: ClipSpec, with_twin: bool) -> RenderedClip | str:
-    """Render a clip, or return the reason for rejecting it; cheap checks come first."""
-    faults: list[tuple[SimulatedFault, FaultFrames]] = []
-    of_picture = spec.fault is not None and spec.playback.edits[0].edits_picture
-    if spec.fault is not None and not of_picture:
-        fault_frames = compare_with_twin(renderer, spec)
-        reason = visibility_problem(spec, renderer, fault_frames)
+def _rendered(context: SimulationContext, planned: PlannedClip, spec: ClipSpec, renderer: Renderer) -> _Faults | str:
+    """Render a clip to its file and return its faults, or the reason for rejecting it; cheap checks come first.
+
+    One frame is in memory at a time.
+    """
+    found: dict[int, FaultFrames] = {}
+    for number, placed in enumerate(spec.faults):
+        fault_frames = measure(renderer, spec, placed)
+        reason = visibility_problem(spec, placed, renderer, fault_frames)
         if reason is not None:
             return reason
-        faults.append((spec.fault, fault_frames))
-    plain = [renderer.frame(spec.playback, number) for number in range(spec.playback.frame_count)]
-    fault = spec.fault if of_picture else spec.second_fault
-    if fault is not None:
-        faults.append((fault, compare_pictures(spec, plain)))
-    if len(faults) == 2 and set(faults[0][1].developing) & set(faults[1][1].shown):
-        return "one fault hides the other"
-    frames = [apply_picture_edits(spec.playback, number, plain) for number in range(len(plain))]
-    return RenderedClip(frames, tuple(faults), _twin(renderer, spec, plain) if with_twin and faults else ())
+        found[number] = fault_frames
+    reason = unusual_problem(spec, renderer)
+    if reason is not None:
+        return reason
+    seen: dict[int, list[int]] = {
+        number: [] for number, placed in enumerate(spec.faults) if placed.edit is not None and placed.edit.edits_picture
+    }
+
+    def frames() -> Iterator[Frame]:
+        for frame in range(spec.playback.frame_count):
+            plain = renderer.frame(spec.playback, frame)
+            for number, changed in seen.items():
+                edit = spec.faults[number].edit
+                if edit is not None and changes_picture(spec, edit, frame, plain):
+                    changed.append(frame)
+            yield apply_picture_edits(spec.playback, frame, plain)
+
+    _write_video(_path(context, planned.name), frames(), spec.playback.recording.fps)
+    for number, changed in seen.items():
+        if not changed:
+            return "no difference from the twin"
+        found[number] = FaultFrames(tuple(changed), tuple(changed), frozenset())
+    return tuple((spec.faults[number], fault_frames) for number, fault_frames in found.items())
 
 
-def _twin(renderer: Renderer, spec: ClipSpec, plain: Sequence[Frame]) -> Sequence[Frame]:
-    """The twin's frames to the end of its recording; for an edit of the picture, the unedited frames."""
-    if spec.playback.edits[0].edits_picture:
-        return plain
-    whole = replace(spec.twin, frame_count=len(spec.twin.recording.states))
-    return [renderer.frame(whole, number) for number in range(whole.frame_count)]
+def _path(context: SimulationContext, name: str) -> Path:
+    return context.folder / _uri(name)
 
 
-def _written(
-    context: SimulationContext,
-    planned: PlannedClip,
-    attempt: int,
-    spec: ClipSpec,
-    rendered: RenderedClip,
-    rejected: Mapping[str, int],
-) -> SimulatedClip:
-    twin = planned.twin if rendered.twin else ""
+def _uri(name: str) -> str:
+    return f"clips/{name}.mp4"
+
+
+def _reports(
+    context: SimulationContext, planned: PlannedClip, spec: ClipSpec, faults: _Faults, renderer: Renderer
+) -> tuple[Report, ...]:
+    """The reports of a clip and of its twin, which is rendered if it is asked for."""
+    twin = planned.twin if faults else ""
     provenance = {
         "source": planned.name,
         "untouched": twin,
-        "plant": planned.variation.make if spec.fault else "",
+        "plant": planned.request.variations[0].make if faults else "",
         "seed": context.seed,
     }
-    reports = [_write_clip(context, planned.name, rendered.frames, spec, provenance, rendered.faults)]
+    reports = [_report(context, planned.name, spec, provenance, faults)]
     if twin:
-        reports.append(_write_clip(context, twin, rendered.twin, spec, {**provenance, "plant": ""}, ()))
-    truth = _truth(context, planned, attempt, spec, rendered)
-    return SimulatedClip(reports=tuple(reports), truth=truth, rejected=dict(rejected))
+        whole = spec.twin
+        if len(faults) == 1 and faults[0][0].behaviour is None:
+            whole = replace(whole, frame_count=spec.playback.frame_count)
+        _write_video(_path(context, twin), _frames(renderer, whole), whole.recording.fps)
+        reports.append(_report(context, twin, spec, {**provenance, "plant": ""}, ()))
+    return tuple(reports)
 
 
-def _write_clip(
-    context: SimulationContext,
-    name: str,
-    frames: Sequence[Frame],
-    spec: ClipSpec,
-    provenance: Mapping[str, Any],
-    faults: Sequence[tuple[SimulatedFault, FaultFrames]],
+def _frames(renderer: Renderer, playback: Playback) -> Iterator[Frame]:
+    for number in range(playback.frame_count):
+        yield renderer.frame(playback, number)
+
+
+def _report(
+    context: SimulationContext, name: str, spec: ClipSpec, provenance: Mapping[str, Any], faults: _Faults
 ) -> Report:
-    """Write a video and return its report. `provenance` is for `forge report`: the source, and what was done to it."""
-    domain, recipe, uri = context.domain, context.recipe, f"clips/{name}.mp4"
-    _write_video(context.folder / uri, frames)
+    """The report of a clip that is written. `provenance` is for `forge report`: the source, and what was done to it."""
+    domain, recipe = context.domain, context.recipe
     clip = Clip(
         id=name,
-        uri=uri,
+        uri=_uri(name),
         instruction=spec.sampled.instruction,
-        task_family=spec.sampled.task.family,
+        task_family=_family(spec),
         embodiment=recipe.embodiments[len(spec.sampled.marks) - 1],
         layout=spec.layout,
-        **_video_fields(context.folder / uri),
+        **_video_fields(_path(context, name)),
     )
     events = tuple(
-        event_of(recipe, domain, clip, spec, fault, fault_frames, number)
-        for number, (fault, fault_frames) in enumerate(faults, start=1)
+        event_of(recipe, domain, clip, spec, placed, fault_frames, number)
+        for number, (placed, fault_frames) in enumerate(faults, start=1)
     )
     return Report(
         clip=clip,
@@ -213,14 +219,20 @@ def _write_clip(
     )
 
 
-def _write_video(path: Path, frames: Sequence[Frame]) -> None:
+def _family(spec: ClipSpec) -> str:
+    """The family of the main task; long clips have one of their own."""
+    return spec.sampled.tasks[spec.sampled.main].family if len(spec.sampled.tasks) == 1 else "several tasks in order"
+
+
+def _write_video(path: Path, frames: Iterable[Frame], fps: int) -> None:
     """Write frames as H.264; equal frames give equal bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with av.open(str(path), "w") as container:
-        stream = container.add_stream("libx264", rate=FPS, options=_ENCODING)
-        stream.height, stream.width = frames[0].shape[:2]
+        stream = container.add_stream("libx264", rate=fps, options=_ENCODING)
         stream.pix_fmt = "yuv420p"
-        for frame in frames:
+        for number, frame in enumerate(frames):
+            if number == 0:
+                stream.height, stream.width = frame.shape[:2]
             picture = av.VideoFrame.from_ndarray(np.ascontiguousarray(frame), format="rgb24")
             container.mux(stream.encode(picture))
         container.mux(stream.encode(None))
@@ -228,42 +240,39 @@ def _write_video(path: Path, frames: Sequence[Frame]) -> None:
 
 def _video_fields(path: Path) -> dict[str, Any]:
     """The fields of a Clip that its file decides, decoded to the end."""
-    frames = list(read_frames(path))
-    duration_s = frames[-1].time_s + frames[-1].duration_s
-    height, width = frames[0].image.shape[:2]
+    times_s: list[float] = []
+    for frame in read_frames(path):
+        times_s.append(frame.time_s)
+        height, width = frame.image.shape[:2]
+        duration_s = frame.time_s + frame.duration_s
     return {
         "sha256": sha256(path.read_bytes()).hexdigest(),
-        "frame_count": len(frames),
-        "frame_times_s": tuple(frame.time_s for frame in frames),
+        "frame_count": len(times_s),
+        "frame_times_s": tuple(times_s),
         "duration_s": duration_s,
-        "fps": len(frames) / duration_s,
+        "fps": len(times_s) / duration_s,
         "width": width,
         "height": height,
     }
 
 
 def _truth(
-    context: SimulationContext, planned: PlannedClip, attempt: int, spec: ClipSpec, rendered: RenderedClip
+    context: SimulationContext, planned: PlannedClip, attempt: int, spec: ClipSpec, faults: _Faults
 ) -> dict[str, Any]:
     """The clip's line of truth.jsonl, with the data that a report cannot contain."""
     own = audit(spec.twin.recording, spec.sampled.setup)
     phases = [phase for phase in spec.playback.recording.phases if phase.first < spec.playback.frame_count]
     return {
         "clip_id": planned.name,
-        "twin": planned.twin if rendered.twin else None,
-        "make": planned.variation.make,
-        "type": spec.fault.type if spec.fault else None,
+        "twin": planned.twin if faults and planned.twin else None,
+        "make": planned.request.variations[0].make,
+        "type": faults[0][0].fault.type if faults else None,
         "seed": [context.seed, planned.number, attempt],
-        "bodies": sorted(name for name in spec.bodies if name),
-        "faults": [
-            {
-                "make": fault.make,
-                "type": fault.type,
-                "frames": runs(fault_frames.shown),
-                "event_frames": runs(fault_frames.developing),
-            }
-            for fault, fault_frames in rendered.faults
-        ],
+        "tasks": len(spec.sampled.tasks),
+        "difficulty": context.difficulty,
+        "ways": sorted(planned.request.ways),
+        "unusual": list(spec.unusual),
+        "faults": [_fault(context, spec, placed, fault_frames) for placed, fault_frames in faults],
         "phases": [{"name": phase.name, "first": phase.first, "thing": phase.obj} for phase in phases],
         "audit": {
             "depth_mm": round(1000 * own.penetration_m, 2),
@@ -271,4 +280,21 @@ def _truth(
             "unheld_frames": own.unheld_frames,
             "findings": list(own.findings),
         },
+    }
+
+
+def _fault(
+    context: SimulationContext, spec: ClipSpec, placed: PlacedFault, fault_frames: FaultFrames
+) -> dict[str, Any]:
+    """A fault in truth.jsonl: the frames in which it shows, in which it develops, and which its annotation covers."""
+    covered = covered_frames(context.recipe, context.domain, spec, placed, fault_frames)
+    return {
+        "make": placed.fault.make,
+        "type": placed.fault.type,
+        "ways": sorted(placed.ways),
+        "bodies": sorted(name for name in placed.bodies if name),
+        "view": placed.edit.view if placed.edit else None,
+        "frames": runs(fault_frames.shown),
+        "event_frames": runs(fault_frames.developing),
+        "span_frames": runs(covered),
     }

@@ -241,8 +241,8 @@ class SimulatedObject:
     """An object on the table; `at` is its place, `yaw` its rotation in radians.
 
     A movable object rests on the table by itself. Others are fixed: goals, and fixtures with a part that moves on a
-    joint and is at `offset_m` at first. `hinge` is the side a door is hinged at: 1 for the left of the direction it
-    faces, -1 for the right.
+    joint and is at `offset_m` at first. `base_m` is the height of a movable object's base. `hinge` is the side a door
+    is hinged at: 1 for the left of the direction it faces, -1 for the right.
     """
 
     name: str
@@ -254,6 +254,7 @@ class SimulatedObject:
     movable: bool = True
     hidden: bool = False
     offset_m: float = 0.0
+    base_m: float = 0.0
     hinge: int = 1
 
     @property
@@ -296,6 +297,27 @@ class SimulatedObject:
     def radius_m(self) -> float:
         """The radius of the circle around it on the table."""
         return BOWL_M if self.shape.form == "bowl" else self.shape.size[0] * _CORNER.get(self.shape.form, 1.0)
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether it is a thin sheet."""
+        return self.shape.form in ("mat", "disc")
+
+    @property
+    def foot_m(self) -> tuple[float, float]:
+        """The half sizes of the part of it that stands on the table."""
+        if self.shape.form in ("box", "carton"):
+            return self.shape.size[0], self.shape.size[1]
+        if self.shape.form == "crate":
+            return self.shape.size[0], self.shape.size[0]
+        narrow = {"ball": 0.5, "bowl": 0.45, "plate": PLATE_FLAT, "cup": 0.75}
+        radius = self.radius_m * narrow.get(self.shape.form, 1.0)
+        return radius, radius
+
+    @property
+    def is_square(self) -> bool:
+        """Whether its foot is a rectangle."""
+        return self.shape.form in ("box", "carton", "crate")
 
     @property
     def footprint(self) -> tuple[tuple[float, float, float], ...]:

@@ -1,18 +1,20 @@
 """Rendering: a recording is played back as pictures, with or without edits.
 
-An edit changes a frame in one of four places: the state (objects move or disappear), the rendered scene (geoms change,
-are hidden or copied), the camera, or the finished picture. Everything else is rendered identically, so the only
-difference from the clean twin, the same recording without the edit, is the edit.
+An edit changes a frame in one of five places: its time (another frame of the recording is shown), the state (objects
+move or disappear), the rendered scene (geoms change, are hidden or copied), the camera, or the finished picture.
+Everything else is rendered identically, so the only difference from the clean twin, the same recording without the
+edit, is the edit.
 """
 
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from ctypes.util import find_library
 from dataclasses import dataclass, field
 from importlib import import_module
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
 
+import cv2
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +23,22 @@ from robogaze.errors import RobogazeError
 from robogaze.forge.simulate.arm import Vector
 from robogaze.forge.simulate.fixtures import shine
 from robogaze.forge.simulate.objects import UNSEEN_GROUP
-from robogaze.forge.simulate.recording import FPS, Recording
+from robogaze.forge.simulate.recording import Recording
 from robogaze.forge.simulate.scene import Camera
 
 HAND_CAMERA = "camera"
 """The name of the camera on a hand."""
 LIGHT, CAMERA = "*light", "*camera"
 """Names for differences of the light and the camera, next to those of bodies."""
-_MOST_GEOMS = 600
+_MOST_GEOMS = 1200
+_RGBA = 4
+"""The last numbers of a geom are its colour and opacity."""
+_LENS_PX = 0.6
+"""The softness of the lens (pixels), in place of several samples a pixel, which take twice the time."""
+_SHADES_M = tuple(np.linspace(-0.002, 0.006, 7))
+"""How far the sheets of a contact shadow reach beyond the foot of the object."""
+_SHADE_OPACITY = 0.055
+_SHADE_UP_M, _TOUCHES_M = 0.0008, 0.012
 
 Frame = NDArray[np.uint8]
 Gl = Literal["auto", "egl", "osmesa"]
@@ -43,32 +53,43 @@ def _nothing(number: int, drawn: mujoco.MjvScene) -> None:
     return None
 
 
-def _as_drawn(number: int, frames: Sequence[Frame]) -> Frame:
-    return frames[number]
+def _as_drawn(number: int, frame: Frame) -> Frame:
+    return frame
 
 
 @dataclass(frozen=True)
 class PlaybackEdit:
-    """A change of the playback. Each of the four functions takes the number of a frame and what it may change.
+    """A change of the playback. Each of the five functions takes the number of a frame and what it may change.
 
-    `bodies` are the bodies that are rendered differently ("" for added ones), empty for edits of light, camera or
-    picture. `hides` are the bodies that are invisible when the edit is at its strongest. `picture` takes the frames
-    rendered so far and returns the last one, the same array if it is unchanged. `description_fields` are names for the
-    description.
+    `frames` are the first frame that it may change and the one after the last. `bodies` are the bodies that are
+    rendered differently ("" for added ones), empty for edits of time, light, camera or picture. `hides` are the bodies
+    that are invisible when the edit is at its strongest. `picture` returns the same array if nothing changes. An edit
+    with a `view` shows in this view only, and an edit of the picture with a `part` (left, top, right, bottom, as shares
+    of a view) in this part only. `description_fields` are names for the description.
     """
 
+    frames: tuple[int, int] = (0, 0)
     bodies: tuple[str, ...] = ()
     hides: tuple[str, ...] = ()
     description_fields: Mapping[str, str] = field(default_factory=dict)
+    time: Callable[[int], int] = lambda number: number
     state: Callable[[int, Vector], Vector] = _same
     scene: Callable[[int, mujoco.MjvScene], None] = _nothing
     camera: Callable[[int, Camera], Camera] = _same
-    picture: Callable[[int, Sequence[Frame]], Frame] = _as_drawn
+    picture: Callable[[int, Frame], Frame] = _as_drawn
+    view: str | None = None
+    part: tuple[float, float, float, float] | None = None
 
     @property
     def edits_picture(self) -> bool:
         """Whether it changes only the finished picture."""
         return self.picture is not _as_drawn
+
+    @property
+    def part_share(self) -> float:
+        """The share of a view that its part fills."""
+        left, top, right, bottom = self.part or (0.0, 0.0, 1.0, 1.0)
+        return (right - left) * (bottom - top)
 
 
 @dataclass(frozen=True)
@@ -81,6 +102,14 @@ class Playback:
     edits: tuple[PlaybackEdit, ...]
     views: Mapping[str, Camera | str]
     frame_count: int
+
+    @property
+    def first_view(self) -> str:
+        return next(iter(self.views))
+
+    def edits_in(self, view: str) -> list[PlaybackEdit]:
+        """The edits that show in a view."""
+        return [edit for edit in self.edits if edit.view in (None, view)]
 
 
 class Renderer:
@@ -118,44 +147,66 @@ class Renderer:
         single = len(playback.views) == 1
         size = (self.width, self.height) if single else (self.width // 2, self.height // 2)
         panels = []
-        for view in playback.views.values():
+        for view in playback.views:
             self.update_scene(playback, number, view)
-            panels.append(self._render(size))
+            self._add_contact_shadows(playback)
+            panels.append(np.asarray(cv2.GaussianBlur(self._render(size), (3, 3), _LENS_PX), np.uint8))
         if single:
             return panels[0]
         panels += [np.zeros_like(panels[0])] * (4 - len(panels))
         return np.vstack([np.hstack(panels[:2]), np.hstack(panels[2:])])
 
-    def update_scene(self, playback: Playback, number: int, view: Camera | str) -> None:
+    def update_scene(self, playback: Playback, number: int, view: str) -> None:
         """Update the rendered scene to a frame and a view."""
+        edits = playback.edits_in(view)
+        for edit in edits:
+            number = edit.time(number)
         state = playback.recording.states[number].copy()
-        for edit in playback.edits:
+        for edit in edits:
             state = edit.state(number, state)
         self._data.qpos[:] = state
         mujoco.mj_forward(self._model, self._data)
-        if isinstance(view, Camera):
-            for edit in playback.edits:
-                view = edit.camera(number, view)
+        shown = playback.views[view]
+        if isinstance(shown, Camera):
+            for edit in edits:
+                shown = edit.camera(number, shown)
         everything = mujoco.mjtCatBit.mjCAT_ALL.value
-        camera = self._camera(view, number)
+        camera = self._camera(shown)
         mujoco.mjv_updateScene(self._model, self._data, self._option, None, camera, everything, self.drawn)
         self._light(playback.recording.scene.lit_lamp_geoms(state))
-        for edit in playback.edits:
+        for edit in edits:
             edit.scene(number, self.drawn)
+
+    def _add_contact_shadows(self, playback: Playback) -> None:
+        """Soft dark discs under what stands on the table, where the lamp's shadow alone looks detached."""
+        opacity: dict[str, float] = {}
+        for geom in self.drawn.geoms[: self.drawn.ngeom]:
+            body = body_of(self._model, geom)
+            opacity[body] = max(opacity.get(body, 0.0), float(geom.rgba[3]))
+        for obj in playback.recording.scene.objects.values():
+            place = self._data.body(obj.name).xpos
+            if obj.is_fixture or obj.is_flat or not -_TOUCHES_M < place[2] < _TOUCHES_M:
+                continue
+            turn = self._data.body(obj.name).xmat
+            kind = mujoco.mjtGeom.mjGEOM_BOX if obj.is_square else mujoco.mjtGeom.mjGEOM_CYLINDER
+            foot = obj.foot_m
+            for beyond in _SHADES_M:
+                size = np.array([foot[0] + beyond, foot[1] + beyond, 0.0001])
+                _add_shade(self.drawn, kind, size, place, turn, _SHADE_OPACITY * opacity.get(obj.name, 0.0))
 
     def _light(self, lamps: Collection[int]) -> None:
         for geom in self.drawn.geoms[: self.drawn.ngeom] if lamps else ():
             if geom.objtype == mujoco.mjtObj.mjOBJ_GEOM and geom.objid in lamps:
                 shine(geom)
 
-    def _camera(self, view: Camera | str, number: int) -> mujoco.MjvCamera:
+    def _camera(self, view: Camera | str) -> mujoco.MjvCamera:
         camera = mujoco.MjvCamera()
         if isinstance(view, str):
             camera.type, camera.fixedcamid = mujoco.mjtCamera.mjCAMERA_FIXED, self._model.camera(view).id
             return camera
         camera.lookat[:] = view.lookat
         camera.distance = view.distance
-        camera.azimuth = view.azimuth + view.pan * number / FPS
+        camera.azimuth = view.azimuth
         camera.elevation = view.elevation
         return camera
 
@@ -167,7 +218,7 @@ class Renderer:
         mujoco.mjr_readPixels(pixels, None, where, self._context)
         return np.flipud(pixels)
 
-    def visible_share(self, playback: Playback, number: int, view: Camera | str, bodies: Collection[str]) -> float:
+    def visible_share(self, playback: Playback, number: int, view: str, bodies: Collection[str]) -> float:
         """The share of a view's pixels that show some bodies, in [0, 1]; "" is for bodies that edits add."""
         self.update_scene(playback, number, view)
         flags = (mujoco.mjtRndFlag.mjRND_SEGMENT, mujoco.mjtRndFlag.mjRND_IDCOLOR)
@@ -184,7 +235,7 @@ class Renderer:
         """The body of each rendered geom, by its number in a segmentation."""
         return {geom.segid: body_of(self._model, geom) for geom in self.drawn.geoms[: self.drawn.ngeom]}
 
-    def frame_state(self, playback: Playback, number: int, view: Camera | str) -> "FrameState":
+    def frame_state(self, playback: Playback, number: int, view: str) -> "FrameState":
         """Everything that decides how a frame is rendered."""
         self.update_scene(playback, number, view)
         return FrameState.of(self._model, self.drawn)
@@ -220,7 +271,10 @@ class FrameState:
         Geoms that only one of the two has count as the body ""; LIGHT and CAMERA are separate.
         """
         shared = min(len(self.geoms), len(other.geoms))
-        apart = np.abs(self.geoms[:shared] - other.geoms[:shared]).max(axis=1)
+        change = np.abs(self.geoms[:shared] - other.geoms[:shared])
+        # What fades in at another place differs as far as it can be seen.
+        seen = change[:, :-_RGBA].max(axis=1) * self.geoms[:shared, -1]
+        apart = np.maximum(seen, change[:, -_RGBA:].max(axis=1))
         found: dict[str, float] = {"": 1.0} if len(self.geoms) != len(other.geoms) else {}
         for number in np.flatnonzero(apart):
             body = self.bodies[number]
@@ -230,6 +284,18 @@ class FrameState:
         return {name: amount for name, amount in found.items() if amount > 0}
 
 
+def _add_shade(
+    drawn: mujoco.MjvScene, kind: mujoco.mjtGeom, size: Vector, place: Vector, turn: Vector, opacity: float
+) -> None:
+    """A thin dark sheet on the table that belongs to no body and casts no shadow."""
+    geom = drawn.geoms[drawn.ngeom]
+    mujoco.mjv_initGeom(geom, kind, size, np.add(place, (0, 0, _SHADE_UP_M)), turn, np.array([0, 0, 0, opacity]))
+    geom.label, geom.transparent, geom.segid = "", 1, -1
+    geom.objtype, geom.objid = mujoco.mjtObj.mjOBJ_UNKNOWN.value, -1
+    geom.category = mujoco.mjtCatBit.mjCAT_DECOR.value
+    drawn.ngeom += 1
+
+
 def body_of(model: mujoco.MjModel, geom: mujoco.MjvGeom) -> str:
     """The name of a rendered geom's body, "" for geoms that were added to the scene."""
     if geom.objtype != mujoco.mjtObj.mjOBJ_GEOM:
@@ -237,23 +303,27 @@ def body_of(model: mujoco.MjModel, geom: mujoco.MjvGeom) -> str:
     return str(model.body(model.geom_bodyid[geom.objid]).name)
 
 
-def apply_picture_edits(playback: Playback, number: int, plain: Sequence[Frame]) -> Frame:
-    """A frame after the edits of the finished picture; the same array if there are none. A missing view stays black."""
-    frames = plain
+def apply_picture_edits(playback: Playback, number: int, frame: Frame) -> Frame:
+    """A frame after the edits of the finished picture; the same array if nothing changes."""
     for edit in playback.edits:
-        changed = edit.picture(number, frames)
-        if changed is not frames[number]:
-            frames = [*frames[:number], _black_where_nothing_is_shown(playback, changed)]
-    return frames[number]
+        if edit.edits_picture and edit.frames[0] <= number < edit.frames[1]:
+            frame = frame.copy()
+            for view in playback.views if edit.view is None else (edit.view,):
+                panel = frame[_panel(playback, view, frame)]
+                height, width = panel.shape[:2]
+                left, top, right, bottom = edit.part or (0, 0, 1, 1)
+                part = np.s_[round(top * height) : round(bottom * height), round(left * width) : round(right * width)]
+                panel[part] = edit.picture(number, panel[part].copy())
+    return frame
 
 
-def _black_where_nothing_is_shown(playback: Playback, frame: Frame) -> Frame:
+def _panel(playback: Playback, view: str, frame: Frame) -> tuple[slice, slice]:
+    """Where a view is in a frame."""
     if len(playback.views) == 1:
-        return frame
-    height, width = frame.shape[:2]
-    kept = frame.copy()
-    kept[height // 2 :, width // 2 :] = 0
-    return kept
+        return np.s_[:, :]
+    height, width = frame.shape[0] // 2, frame.shape[1] // 2
+    row, column = divmod(list(playback.views).index(view), 2)
+    return np.s_[row * height : (row + 1) * height, column * width : (column + 1) * width]
 
 
 def _canvas(gl: Gl, width: int, height: int) -> Any:

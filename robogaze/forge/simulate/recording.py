@@ -4,7 +4,7 @@ The joints of the arms are set and follow their scripts exactly. Everything else
 limited force; objects are held by friction, fall, slide and roll. Nothing is attached to a hand.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 
@@ -16,8 +16,9 @@ from robogaze.forge.simulate.arm import FINGERS, OPEN_M, STEP_S, Arm, Pose, Vect
 from robogaze.forge.simulate.scene import CompiledScene
 
 FPS = 16
-_STEPS_PER_FRAME = round(1 / FPS / STEP_S)
+"""The frame rate of a clip unless another is asked for."""
 _STEPS_PER_POSE = 4
+_STEPS_PER_S = round(1 / STEP_S)
 _SETTLE_S = 0.3
 _SLIPPERY = (0.012, 0.0001, 0.0001)
 
@@ -45,8 +46,7 @@ class Move:
 
     `lift` raises the path between its ends, up first and down last (m). `gap` is the opening of the fingers at the end
     (m) and `yaw` the rotation of the hand (radians); None keeps the current one. `around` bends the path around a place
-    on the table, by less than half a turn. `phase` names the phase that starts with the move, and `about` its object
-    and goal.
+    on the table, by less than half a turn. `phase` names the phase that starts with the move.
     """
 
     seconds: float
@@ -56,31 +56,51 @@ class Move:
     yaw: float | None = None
     around: tuple[float, float] | None = None
     phase: str = ""
-    about: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True)
 class Phase:
-    """A part of a recording, from frame `first` on: the action of one arm, with its object and goal."""
+    """A part of a recording, from frame `first` on: the action of one arm, with its object and goal.
+
+    `subtask` is the number of the subtask that it belongs to.
+    """
 
     name: str
     first: int
     side: str
     obj: str
     goal: str
+    subtask: int = 0
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What one arm does next. `moves` are planned when the stage begins, from the state at that moment.
+
+    `about` names its object and goal; `slippery` fingers have almost no friction.
+    """
+
+    side: str
+    moves: Callable[["CompiledScene", Vector], Sequence[Move]]
+    about: tuple[str, str] = ("", "")
+    subtask: int = 0
+    slippery: bool = False
 
 
 @dataclass(frozen=True)
 class Recording:
     """The state at every frame, the phases, and the contacts.
 
-    `touching_throughout` has for each frame the pairs of bodies in contact in every step of it, `touching_sometime`
-    those in contact in any step, and `penetration_m` the deepest overlap of two solid bodies.
+    `stage_ends` has for each stage the number of the frame after its last. `touching_throughout` has for each frame the
+    pairs of bodies in contact in every step of it, `touching_sometime` those in contact in any step, and
+    `penetration_m` the deepest overlap of two solid bodies.
     """
 
     scene: CompiledScene
+    fps: int
     states: States
     phases: tuple[Phase, ...]
+    stage_ends: tuple[int, ...]
     touching_throughout: tuple[Pairs, ...]
     touching_sometime: tuple[Pairs, ...]
     penetration_m: NDArray[np.float64]
@@ -106,63 +126,89 @@ class Recording:
         return np.asarray(np.linalg.norm(places - places[0], axis=1))
 
 
-Plan = Mapping[str, Sequence[Move]]
-"""The moves of each arm by side; an arm without moves rests."""
-
-
 def record(
-    scene: CompiledScene, plan: Plan, *, intangible: Sequence[str] = (), slippery_fingers: bool = False
+    scene: CompiledScene, stages: Sequence[Stage], *, intangible: Sequence[str] = (), fps: int = FPS
 ) -> Recording:
-    """Simulate a plan.
+    """Simulate stages one after another, with a state every 1 / `fps` seconds.
 
-    `intangible` objects collide with the table only; `slippery_fingers` have almost no friction. Raises OutOfReach and
-    UnstableSimulation.
+    `intangible` objects collide with the table only. Raises OutOfReach and UnstableSimulation.
     """
     model = copy(scene.model)
     for name in intangible:
         own, table = model.geom_bodyid == model.body(name).id, model.geom("table").id
         for layer in (model.geom_contype, model.geom_conaffinity):
             layer[own], layer[table] = 2, 3
-    if slippery_fingers:
+    return _Take(scene, model, fps).play(stages)
+
+
+class _Take:
+    """The simulation of one recording."""
+
+    def __init__(self, scene: CompiledScene, model: mujoco.MjModel, fps: int) -> None:
+        self._scene, self._model, self._fps = scene, model, fps
+        self._data = mujoco.MjData(model)
+        self._arms = [Arm(model, side, base) for side, base in zip(scene.sides, scene.bases, strict=True)]
+        self._poses = {arm.side: Pose(arm.rest, 0.0, OPEN_M) for arm in self._arms}
+        self._log = _ContactLog(model)
+        self._steps = 0
+        self._phases: list[Phase] = []
         fingers = [model.body(f"{side}{name}").id for side in scene.sides for name in FINGERS]
-        pads = np.isin(model.geom_bodyid, fingers)
-        model.geom_friction[pads] = _SLIPPERY
-        model.geom_priority[pads] = 2
-    return _play(scene, model, plan)
+        self._pads = np.isin(model.geom_bodyid, fingers)
+        self._grip = model.geom_friction[self._pads].copy(), model.geom_priority[self._pads].copy()
 
+    def play(self, stages: Sequence[Stage]) -> Recording:
+        for arm in self._arms:
+            arm.reset(self._data)
+        for _ in range(round(_SETTLE_S / STEP_S)):
+            _step(self._model, self._data, [(arm, arm.angles, OPEN_M) for arm in self._arms])
+        ends = []
+        for stage in stages:
+            self._refuse_unstable()
+            self._perform(stage)
+            ends.append(len(self._log.states))
+        self._refuse_unstable()
+        return Recording(
+            scene=self._scene,
+            fps=self._fps,
+            states=np.array(self._log.states),
+            phases=tuple(self._phases),
+            stage_ends=tuple(ends),
+            touching_throughout=self._log.named(self._log.throughout),
+            touching_sometime=self._log.named(self._log.sometime),
+            penetration_m=np.array(self._log.depths),
+        )
 
-def _play(scene: CompiledScene, model: mujoco.MjModel, plan: Plan) -> Recording:
-    data = mujoco.MjData(model)
-    arms = [Arm(model, side, base) for side, base in zip(scene.sides, scene.bases, strict=True)]
-    scripts, phases = [], []
-    for arm in arms:
-        arm.reset(data)
-        poses, found = _script(plan.get(arm.side, ()), arm.rest, arm.side)
-        scripts.append(poses)
-        phases += found
-    for _ in range(round(_SETTLE_S / STEP_S)):
-        _step(model, data, [(arm, arm.angles, OPEN_M) for arm in arms])
-    log = _ContactLog(model)
-    for number in range(max(len(script) for script in scripts)):
-        poses = [script[min(number, len(script) - 1)] for script in scripts]
-        aims = [(arm, arm.angles.copy(), arm.solve(pose), pose.gap) for arm, pose in zip(arms, poses, strict=True)]
+    def _refuse_unstable(self) -> None:
+        if any(self._data.warning[int(kind)].number for kind in _BROKEN_DOWN):
+            raise UnstableSimulation
+
+    def _perform(self, stage: Stage) -> None:
+        friction, priority = (_SLIPPERY, 2) if stage.slippery else self._grip
+        self._model.geom_friction[self._pads], self._model.geom_priority[self._pads] = friction, priority
+        for move in stage.moves(self._scene, self._data.qpos):
+            if move.phase:
+                first = -(-self._steps * self._fps // _STEPS_PER_S)
+                self._phases.append(Phase(move.phase, first, stage.side, *stage.about, stage.subtask))
+            start = self._poses[stage.side]
+            count = round(move.seconds / STEP_S / _STEPS_PER_POSE)
+            for number in range(count):
+                self._poses[stage.side] = _between(start, move, (number + 1) / count)
+                self._pose()
+
+    def _pose(self) -> None:
+        """Bring the arms to their poses within a few steps."""
+        poses = [self._poses[arm.side] for arm in self._arms]
+        aims = [
+            (arm, arm.angles.copy(), arm.solve(pose), pose.gap) for arm, pose in zip(self._arms, poses, strict=True)
+        ]
         for part in range(_STEPS_PER_POSE):
-            if (number * _STEPS_PER_POSE + part) % _STEPS_PER_FRAME == 0:
-                log.frame(data)
+            # The first step at or after the time of a frame.
+            if self._steps * self._fps // _STEPS_PER_S >= len(self._log.states):
+                self._log.frame(self._data)
             share = (part + 1) / _STEPS_PER_POSE
-            _step(model, data, [(arm, start + (aim - start) * share, gap) for arm, start, aim, gap in aims])
-            log.step(data)
-    if any(data.warning[int(kind)].number for kind in _BROKEN_DOWN):
-        raise UnstableSimulation
-    in_order = tuple(sorted(phases, key=lambda phase: phase.first))
-    return Recording(
-        scene=scene,
-        states=np.array(log.states),
-        phases=in_order,
-        touching_throughout=log.named(log.throughout),
-        touching_sometime=log.named(log.sometime),
-        penetration_m=np.array(log.depths),
-    )
+            _step(self._model, self._data, [(arm, start + (aim - start) * share, gap) for arm, start, aim, gap in aims])
+            self._log.step(self._data)
+            self._steps += 1
 
 
 def _step(model: mujoco.MjModel, data: mujoco.MjData, moves: Sequence[tuple[Arm, Vector, float]]) -> None:
@@ -208,20 +254,6 @@ class _ContactLog:
         """Pairs of bodies by name."""
         names = self._names
         return tuple(frozenset(frozenset((names[a], names[b])) for a, b in pairs) for pairs in frames)
-
-
-def _script(plan: Sequence[Move], rest: Vector, side: str) -> tuple[list[Pose], list[Phase]]:
-    """A pose for every few steps of a plan, and its phases."""
-    last = Pose(rest, 0.0, OPEN_M)
-    poses, phases = [last], []
-    for move in plan:
-        if move.phase:
-            first = len(poses) * _STEPS_PER_POSE // _STEPS_PER_FRAME
-            phases.append(Phase(move.phase, first, side, *move.about))
-        count = round(move.seconds / STEP_S / _STEPS_PER_POSE)
-        poses += [_between(last, move, (step + 1) / count) for step in range(count)]
-        last = poses[-1]
-    return poses, phases
 
 
 def _between(start: Pose, move: Move, share: float) -> Pose:

@@ -112,6 +112,34 @@ def _stripes(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 
     return _pixels((1 - 0.15 * dark) * np.ones((size, 1)) + rng.normal(0, 0.01, (size, size)), colour)
 
 
+def _herringbone(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+    """Short boards laid in a zigzag, each row of them with its own shade."""
+    count = int(rng.integers(6, 11))
+    down, across = (grid * count for grid in np.mgrid[0 : 1 : size * 1j, 0 : 1 : size * 1j])
+    fold = np.abs(across % 2 - 1)
+    board = np.floor(2 * (down + fold)).astype(int)
+    shade = rng.uniform(0.86, 1.04, 2 * count + 4)[board]
+    joint = ((2 * (down + fold)) % 1 < 0.06) | (across % 1 < 0.025)
+    return _pixels(np.where(joint, 0.75, shade) + rng.normal(0, 0.012, (size, size)), colour)
+
+
+def _speckle(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+    """A worktop with fine light and dark grains."""
+    tone = np.ones((size, size))
+    for share, strength in ((0.04, 0.18), (0.04, -0.2)):
+        tone += strength * (rng.random((size // 2, size // 2)) < share).repeat(2, axis=0).repeat(2, axis=1)
+    return _pixels(tone + rng.normal(0, 0.01, (size, size)), colour)
+
+
+def _panels(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+    """Large framed panels."""
+    count = int(rng.integers(2, 5))
+    down, across = (np.abs(grid * count % 1 - 0.5) for grid in np.mgrid[0 : 1 : size * 1j, 0 : 1 : size * 1j])
+    edge = np.maximum(down, across)
+    tone = np.where((edge > 0.36) & (edge < 0.39), 0.82, np.where(edge > 0.49, 0.7, 1.0))
+    return _pixels(tone + rng.normal(0, 0.01, (size, size)), colour)
+
+
 SURFACES: dict[Surface, Callable[[NDArray[np.float64], np.random.Generator], Texture]] = {
     "grain": _grain,
     "plaster": _plaster,
@@ -123,6 +151,9 @@ SURFACES: dict[Surface, Callable[[NDArray[np.float64], np.random.Generator], Tex
     "bricks": _bricks,
     "dots": _dots,
     "stripes": _stripes,
+    "herringbone": _herringbone,
+    "speckle": _speckle,
+    "panels": _panels,
 }
 """Textures by name: a colour and a random generator -> pixels."""
 
@@ -153,8 +184,14 @@ class Camera:
     distance: float
     azimuth: float
     elevation: float
-    pan: float = 0.0
-    """Degrees per second by which the azimuth changes."""
+
+    @property
+    def place(self) -> tuple[float, float, float]:
+        """Where the camera is (m)."""
+        azimuth, elevation = np.radians([self.azimuth, self.elevation])
+        ahead = np.array([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])
+        x, y, z = np.array(self.lookat) - self.distance * ahead
+        return float(x), float(y), float(z)
 
 
 @dataclass(frozen=True)
@@ -267,7 +304,7 @@ def _add_lights(spec: mujoco.MjSpec, world: World, rng: np.random.Generator) -> 
     spec.visual.headlight.diffuse = rng.uniform(0.15, 0.28) * warmth
     spec.visual.headlight.specular = [0.0] * 3
     spec.visual.quality.shadowsize = 2048
-    spec.visual.quality.offsamples = 4
+    spec.visual.quality.offsamples = 0
     spec.visual.map.shadowclip = 1.0
     spec.visual.map.znear = 0.01
     spec.stat.extent = 2.0

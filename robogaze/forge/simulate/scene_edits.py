@@ -10,15 +10,9 @@ from numpy.typing import NDArray
 
 from robogaze.forge.simulate.arm import HAND, HAND_PARTS, Vector
 from robogaze.forge.simulate.playback import PlaybackEdit, body_of
-from robogaze.forge.simulate.scene_sampler import DrawRejected, RecordedSetup
-from robogaze.forge.simulate.state_edits import (
-    SHORTEST,
-    Generator,
-    ease,
-    resting_object,
-    resting_or_carried_object,
-    sample_interval,
-)
+from robogaze.forge.simulate.recorded_setup import Generator, RecordedSetup, ease
+from robogaze.forge.simulate.scene_sampler import DrawRejected
+from robogaze.forge.simulate.state_edits import other_kind
 
 Matrix = NDArray[np.float64]
 
@@ -61,20 +55,30 @@ def draw_new(
 
 def shear(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     """A rigid object is stretched and slanted, upwards from its base, and may return to its shape."""
-    obj, low, high = resting_or_carried_object(recorded, rng, 0.5)
-    first, last = sample_interval(rng, low, high)
+    obj, low, high = recorded.resting_or_carried_object(rng, 0.5)
+    first, last = recorded.interval(rng, low, high)
     slant = rng.uniform(0.5, 1.0, 2) * rng.choice([-1, 1], 2)
     tall, wide = rng.uniform(0.4, 1.1), rng.uniform(-0.35, 0.5, 2)
     change = np.array([[wide[0], 0, slant[0]], [0, wide[1], slant[1]], [0, 0, tall]])
-    return _reshaped(recorded, obj, change, first, last, ramp=int(rng.integers(4, 10)), back=True)
+    return _reshaped(recorded, obj, change, first, last, ramp=recorded.ramp(rng, 4, 10), back=True)
 
 
 def drift_in_size(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     """An object slowly becomes smaller or larger and stays so."""
-    obj, low, high = resting_object(recorded, rng)
-    first = int(rng.integers(low, high - SHORTEST))
+    obj, low, high = recorded.resting_object(rng, to_end=True)
+    first, last = recorded.interval(rng, low, high, lasting_share=1.0)
     share = rng.choice([rng.uniform(-0.45, -0.3), rng.uniform(0.35, 0.6)])
-    return _reshaped(recorded, obj, np.eye(3) * share, first, high, ramp=int(rng.integers(12, 28)), back=False)
+    return _reshaped(recorded, obj, np.eye(3) * share, first, last, ramp=recorded.ramp(rng, 12, 28), back=False)
+
+
+def melt(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """A rigid object slowly sags: it becomes lower, wider and slanted, and stays so."""
+    obj, low, high = recorded.resting_object(rng, to_end=True)
+    first, last = recorded.interval(rng, low, high, lasting_share=1.0)
+    wide = rng.uniform(0.35, 0.7, 2)
+    slant = rng.uniform(0.2, 0.5, 2) * rng.choice([-1, 1], 2)
+    change = np.array([[wide[0], 0, slant[0]], [0, wide[1], slant[1]], [0, 0, -rng.uniform(0.45, 0.65)]])
+    return _reshaped(recorded, obj, change, first, last, ramp=recorded.ramp(rng, 24, 48), back=False)
 
 
 def _reshaped(
@@ -91,13 +95,13 @@ def _reshaped(
             foot = recorded.recording.states[number, start : start + 3]
             transform(list(geoms_of(recorded, drawn, (obj,))), foot, np.eye(3) + share * change)
 
-    return PlaybackEdit(bodies=(obj,), description_fields={"object": obj}, scene=scene)
+    return PlaybackEdit((first, last), bodies=(obj,), description_fields={"object": obj}, scene=scene)
 
 
 def recolour(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     """An object slowly changes its colour and keeps the new one."""
-    obj, low, high = resting_object(recorded, rng)
-    first, ramp = int(rng.integers(low, high - SHORTEST)), int(rng.integers(8, 24))
+    obj, low, high = recorded.resting_object(rng, to_end=True)
+    (first, _), ramp = recorded.interval(rng, low, high), recorded.ramp(rng, 8, 24)
     old = next(known.rgb for known in recorded.setup.objects if known.name == obj)
     far = [hidden for hidden in recorded.setup.hidden_objects if np.abs(np.subtract(hidden.rgb, old)).max() > 0.4]
     if not far:
@@ -109,15 +113,78 @@ def recolour(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
         for geom in geoms_of(recorded, drawn, (obj,)):
             geom.rgba[:3] = geom.rgba[:3] * (1 - share) + new * share
 
-    return PlaybackEdit(bodies=(obj,), description_fields={"object": obj}, scene=scene)
+    window = (first, recorded.frame_count)
+    return PlaybackEdit(window, bodies=(obj,), description_fields={"object": obj}, scene=scene)
+
+
+def fade_out(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """An object at rest slowly becomes transparent until it is gone."""
+    obj, low, high = recorded.resting_object(rng, to_end=True)
+    (first, last), ramp = recorded.interval(rng, low, high, lasting_share=1.0), recorded.ramp(rng, 20, 40)
+
+    def scene(number: int, drawn: mujoco.MjvScene) -> None:
+        if first <= number < last:
+            _fade(list(geoms_of(recorded, drawn, (obj,))), 1 - ease(number, first, ramp))
+
+    return PlaybackEdit((first, last), bodies=(obj,), description_fields={"object": obj}, scene=scene)
+
+
+def fade_in(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """A new object slowly becomes visible on the table."""
+    hidden = recorded.setup.hidden_objects[0]
+    (first, last), ramp = _during(recorded, rng, lasting_share=1.0), recorded.ramp(rng, 20, 40)
+    target = np.array([*recorded.free_spot(rng, hidden.radius_m), 0, 1, 0, 0, 0])
+    start = recorded.recording.scene.qpos_start(hidden.name)
+
+    def state(number: int, whole: Vector) -> Vector:
+        if first <= number < last:
+            whole[start : start + 7] = target
+        return whole
+
+    def scene(number: int, drawn: mujoco.MjvScene) -> None:
+        if first <= number < last:
+            _fade(list(geoms_of(recorded, drawn, (hidden.name,))), ease(number, first, ramp))
+
+    names = {"object": hidden.name}
+    return PlaybackEdit((first, last), bodies=(hidden.name,), description_fields=names, state=state, scene=scene)
+
+
+def morph(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """An object at rest slowly turns into one of another kind: one fades out while the other fades in."""
+    obj, low, high = recorded.resting_object(rng, to_end=True)
+    hidden = other_kind(recorded, obj)
+    (first, last), ramp = recorded.interval(rng, low, high, lasting_share=1.0), recorded.ramp(rng, 20, 40)
+    start, other = recorded.recording.scene.qpos_start(obj), recorded.recording.scene.qpos_start(hidden)
+
+    def state(number: int, whole: Vector) -> Vector:
+        if first <= number < last:
+            whole[other : other + 7] = whole[start : start + 7]
+        return whole
+
+    def scene(number: int, drawn: mujoco.MjvScene) -> None:
+        if first <= number < last:
+            share = ease(number, first, ramp)
+            _fade(list(geoms_of(recorded, drawn, (obj,))), 1 - share)
+            _fade(list(geoms_of(recorded, drawn, (hidden,))), share)
+
+    names = {"object": obj, "other": hidden}
+    return PlaybackEdit((first, last), bodies=(obj, hidden), description_fields=names, state=state, scene=scene)
+
+
+def _fade(geoms: list[mujoco.MjvGeom], opacity: float) -> None:
+    """Render geoms with an opacity in [0, 1]."""
+    for geom in geoms:
+        if opacity < 1:
+            geom.rgba[3], geom.transparent = opacity * geom.rgba[3], 1
+        if opacity <= 0:
+            geom.pos[2] = _OUT_OF_SIGHT_M
 
 
 def double(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     """A second copy of a bystander is on the table."""
-    if not recorded.setup.bystanders:
-        raise DrawRejected("no bystander")
-    obj = recorded.setup.bystanders[rng.integers(len(recorded.setup.bystanders))]
-    first, last = sample_interval(rng, round(0.1 * recorded.frame_count), recorded.frame_count)
+    name = recorded.bystander(rng)
+    obj = next(known for known in recorded.setup.bystanders if known.name == name)
+    first, last = _during(recorded, rng)
     away = np.array([*recorded.free_spot(rng, obj.radius_m), 0.0]) - [
         *recorded.recording.pose(first, obj.name)[:2],
         0.0,
@@ -128,7 +195,7 @@ def double(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
             for geom in list(geoms_of(recorded, drawn, (obj.name,))):
                 draw_copy(drawn, geom, geom.pos + away, np.array(geom.mat))
 
-    return PlaybackEdit(bodies=("",), description_fields={"object": obj.name}, scene=scene)
+    return PlaybackEdit((first, last), bodies=("",), description_fields={"object": obj.name}, scene=scene)
 
 
 _OUT_OF_SIGHT_M = -9.0
@@ -146,8 +213,9 @@ def _side(recorded: RecordedSetup, rng: Generator) -> str:
     return recorded.setup.subtasks[rng.integers(len(recorded.setup.subtasks))].side
 
 
-def _during(recorded: RecordedSetup, rng: Generator) -> tuple[int, int]:
-    return sample_interval(rng, round(0.1 * recorded.frame_count), recorded.frame_count)
+def _during(recorded: RecordedSetup, rng: Generator, lasting_share: float = 0.4) -> tuple[int, int]:
+    """A first and an end frame anywhere in the clip."""
+    return recorded.interval(rng, recorded.start(), recorded.frame_count, lasting_share)
 
 
 def lose_part(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
@@ -162,7 +230,10 @@ def lose_part(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
                 geom.pos[2] = _OUT_OF_SIGHT_M
 
     return PlaybackEdit(
-        bodies=bodies, description_fields={"part": recorded.setup.part_names[f"{side}{part}"]}, scene=scene
+        (first, last),
+        bodies=bodies,
+        description_fields={"part": recorded.setup.part_names[f"{side}{part}"]},
+        scene=scene,
     )
 
 
@@ -182,7 +253,10 @@ def copy_hand(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
                 draw_copy(drawn, geom, pivot + turn @ (geom.pos - pivot) + away, turn @ geom.mat)
 
     return PlaybackEdit(
-        bodies=("",), description_fields={"part": recorded.setup.part_names[f"{side}{HAND}"]}, scene=scene
+        (first, last),
+        bodies=("",),
+        description_fields={"part": recorded.setup.part_names[f"{side}{HAND}"]},
+        scene=scene,
     )
 
 
@@ -195,13 +269,14 @@ def graft(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     ends = [(np.array([x, y, -0.02]), knee, 0.019), (knee, tip, 0.015)]
     ends += [(tip, tip + rng.uniform(-0.03, 0.03, 3) + [0, 0, 0.02], 0.007) for _ in range(3)]
     material = recorded.recording.scene.model.material(f"{_side(recorded, rng)}shell")
+    rise = recorded.ramp(rng, 3, 4)
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
         if first <= number < last:
             for start, end, radius in ends:
-                _limb(drawn, start, end, ease(number, first, 3) * radius, np.array(material.rgba))
+                _limb(drawn, start, end, ease(number, first, rise) * radius, np.array(material.rgba))
 
-    return PlaybackEdit(bodies=("",), scene=scene)
+    return PlaybackEdit((first, last), bodies=("",), scene=scene)
 
 
 def _limb(drawn: mujoco.MjvScene, start: np.ndarray, end: np.ndarray, radius: float, rgba: np.ndarray) -> None:
@@ -218,7 +293,7 @@ def bend(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     first, last = _during(recorded, rng)
     change = rng.uniform(0.35, 0.8, (3, 3)) * rng.choice([-1, 1], (3, 3))
     np.fill_diagonal(change, rng.uniform(-0.2, 0.9, 3))
-    ramp = int(rng.integers(3, 9))
+    ramp = recorded.ramp(rng, 3, 9)
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
         if first <= number < last:
@@ -230,7 +305,10 @@ def bend(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
 
     part = "hand" if bodies[0].endswith(HAND) else "wrist"
     return PlaybackEdit(
-        bodies=bodies, description_fields={"part": recorded.setup.part_names[f"{side}{part}"]}, scene=scene
+        (first, last),
+        bodies=bodies,
+        description_fields={"part": recorded.setup.part_names[f"{side}{part}"]},
+        scene=scene,
     )
 
 
@@ -252,7 +330,9 @@ def swap_marks(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     marked = {
         int(body) for body, own in zip(scene_.model.geom_bodyid, scene_.model.geom_matid, strict=True) if own in other
     }
-    return PlaybackEdit(bodies=tuple(scene_.model.body(number).name for number in sorted(marked)), scene=scene)
+    return PlaybackEdit(
+        (first, last), bodies=tuple(scene_.model.body(number).name for number in sorted(marked)), scene=scene
+    )
 
 
 def _turn(rng: Generator, most: float) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Sampling the setup of a clip: the task, its objects and goals with their places, arms and instruction."""
+"""Sampling the setup of a clip: its tasks, their objects and goals with their places, arms and instruction."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,13 +6,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robogaze.forge.simulate.objects import SimulatedObject
-from robogaze.forge.simulate.recording import Recording
-from robogaze.forge.simulate.scene import Camera
-from robogaze.forge.simulate.simulation_config import Shape, SimulationConfig, TaskConfig, Variation
+from robogaze.forge.simulate.recording import FPS
+from robogaze.forge.simulate.simulation_config import Difficulty, Shape, SimulationConfig, TaskConfig, Variation, Way
 from robogaze.forge.simulate.tasks import Subtask
 
 NEAR_M, FAR_M, ASIDE_M = 0.31, 0.56, 0.29
 """The part of the table that an arm reaches: x from NEAR_M to FAR_M, y up to ASIDE_M on both sides."""
+_Area = tuple[float, float, float]
+_REACH: _Area = (NEAR_M, FAR_M, ASIDE_M)
+_WIDE_REACH: _Area = (0.29, 0.58, 0.34)
+"""For several tasks, which need more objects."""
+_AROUND: _Area = (0.22, 0.70, 0.46)
+"""For clutter, which nothing has to reach."""
 _TWO_ARMS_SHARE, _IDLE_GOAL_SHARE = 0.15, 0.35
 _HIDDEN_OBJECTS = 2
 _NEEDS_GOAL = "bring_elsewhere"
@@ -23,6 +28,10 @@ _APART_M = 0.004
 _LEAST_DISTANCE_M = 0.14
 """The least distance of a goal from the object that is brought to it."""
 _GAP_M = 0.012
+_PACE, _CHAIN_PACE, _PACE_LIMITS = (0.85, 1.2), (1.0, 1.9), (0.85, 2.2)
+_TASK_S = 4.6
+"""The usual length of a task at a pace of 1."""
+_MANY_TASKS, _FIXTURE_SHARE = 5, 0.6
 
 
 class DrawRejected(Exception):
@@ -30,11 +39,26 @@ class DrawRejected(Exception):
 
 
 @dataclass(frozen=True)
+class ClipRequest:
+    """What a clip is to show: faults, or variations of a clean clip. The first decides its main task.
+
+    `ways` are those in which the faults are hard to see, by the limits of `difficulty`. A clip of `seconds` is a chain
+    of tasks; None stands for a single task.
+    """
+
+    variations: tuple[Variation, ...]
+    ways: frozenset[Way] = frozenset()
+    difficulty: Difficulty | None = None
+    seconds: float | None = None
+    fps: int = FPS
+
+
+@dataclass(frozen=True)
 class TaskSetup:
-    """The subtasks in their correct order, bystanders, and unused goals.
+    """The subtasks of a task in their correct order, bystanders, and unused goals.
 
     `hidden_objects` are far below the table until an edit uses them. `part_names` maps bodies to their names in
-    descriptions.
+    descriptions. `eye` is the place of the first camera (m).
     """
 
     subtasks: tuple[Subtask, ...]
@@ -42,6 +66,7 @@ class TaskSetup:
     unused_goals: tuple[SimulatedObject, ...]
     hidden_objects: tuple[SimulatedObject, ...]
     part_names: Mapping[str, str]
+    eye: tuple[float, float, float] = (1.3, 0.0, 0.7)
 
     @property
     def objects(self) -> tuple[SimulatedObject, ...]:
@@ -50,58 +75,22 @@ class TaskSetup:
         return tuple(dict.fromkeys((*own, *self.bystanders, *self.unused_goals, *self.hidden_objects)))
 
 
-@dataclass(frozen=True)
-class RecordedSetup:
-    """A setup with its recording and the cameras."""
-
-    setup: TaskSetup
-    recording: Recording
-    views: Mapping[str, Camera | str]
-
-    @property
-    def carried_subtasks(self) -> tuple[Subtask, ...]:
-        """The subtasks in which a movable object is brought to a goal."""
-        return tuple(subtask for subtask in self.setup.subtasks if subtask.obj.movable)
-
-    @property
-    def frame_count(self) -> int:
-        return len(self.recording.states)
-
-    def first_frame(self, phase: str, subtask: Subtask) -> int:
-        """The first frame of a phase of a subtask. Raises DrawRejected if there is no such phase."""
-        for known in self.recording.phases:
-            if (known.name, known.obj) == (phase, subtask.obj.name):
-                return known.first
-        raise DrawRejected(f"no {phase}")
-
-    def free_spot(self, rng: np.random.Generator, size_m: float) -> tuple[float, float]:
-        """A place on the table that stays free for the whole clip, for an object of a radius. Raises DrawRejected."""
-        taken = list(self._taken())
-        return spot(rng, size_m, taken)
-
-    def _taken(self) -> list[tuple[float, float, float]]:
-        shown = [obj for obj in self.setup.objects if not obj.hidden]
-        goals = [circle for obj in shown for circle in obj.footprint]
-        loose = [
-            (*self.recording.pose(number, obj.name)[:2], obj.radius_m)
-            for obj in shown
-            if obj.movable
-            for number in range(0, self.frame_count, 4)
-        ]
-        return goals + loose
-
-
 def in_reach(x: float, y: float) -> bool:
     """Whether an arm reaches a place on the table."""
     return NEAR_M <= x <= FAR_M and abs(y) <= ASIDE_M
 
 
 def spot(
-    rng: np.random.Generator, size_m: float, taken: Sequence[tuple[float, float, float]], tries: int = 200
+    rng: np.random.Generator,
+    size_m: float,
+    taken: Sequence[tuple[float, float, float]],
+    area: _Area = _REACH,
+    tries: int = 200,
 ) -> tuple[float, float]:
-    """A place in reach outside circles (x, y, radius). Raises DrawRejected."""
+    """A place in an area outside circles (x, y, radius). Raises DrawRejected."""
+    near, far, aside = area
     for _ in range(tries):
-        x, y = rng.uniform(NEAR_M, FAR_M), rng.uniform(-ASIDE_M, ASIDE_M)
+        x, y = rng.uniform(near, far), rng.uniform(-aside, aside)
         if all(np.hypot(x - a, y - b) > size_m + radius + _GAP_M for a, b, radius in taken):
             return float(x), float(y)
     raise DrawRejected("no free place on the table")
@@ -109,47 +98,133 @@ def spot(
 
 @dataclass(frozen=True)
 class SampledScene:
-    """A setup with its task, the colour of each arm's bands by side, and the instruction."""
+    """The setup of all tasks of a clip together, and what each task is. `main` is the number of the main task.
+
+    `parts` has for each task the numbers of its first subtask and of the one after its last. `marks` are the colours of
+    each arm's bands by side.
+    """
 
     setup: TaskSetup
-    task: TaskConfig
+    tasks: tuple[TaskConfig, ...]
+    parts: tuple[tuple[int, int], ...]
+    main: int
     marks: dict[str, tuple[float, float, float]]
     instruction: str
 
+    def of_task(self, number: int) -> TaskSetup:
+        """The setup with the subtasks of one task."""
+        first, end = self.parts[number]
+        return replace(self.setup, subtasks=self.setup.subtasks[first:end])
 
-def sample_scene(recipe: SimulationConfig, variation: Variation, rng: np.random.Generator) -> SampledScene:
-    """Draw a task in which a variation is possible, with objects, goals and arms. Raises DrawRejected."""
+
+def sample_scene(recipe: SimulationConfig, request: ClipRequest, rng: np.random.Generator) -> SampledScene:
+    """Draw tasks in which the first variation is possible, with objects, goals and arms. Raises DrawRejected."""
+    variation = request.variations[0]
     task = _task(recipe, variation, rng)
-    arms = 2 if variation.arms == 2 or (task.subtasks == 1 and rng.random() < _TWO_ARMS_SHARE) else 1
+    alone = request.seconds is None
+    arms = 2 if variation.arms == 2 or (alone and task.subtasks == 1 and rng.random() < _TWO_ARMS_SHARE) else 1
     names, marks = _arms(recipe, arms, rng)
     side = list(marks)[rng.integers(arms)]
-    objects = _ObjectSampler(recipe, rng)
-    if task.goals:
-        goals = [objects.goal(task) for _ in range(task.subtasks)]
-        handled = [objects.movable(task.objects, away_from=goal) for goal in goals]
-        idle = [
-            objects.goal(task) for _ in range(int(variation.make == _NEEDS_GOAL or rng.random() < _IDLE_GOAL_SHARE))
-        ]
-    else:
-        two = variation.make in _NEEDS_FIXTURE or rng.random() < _TWO_FIXTURES_SHARE
-        fixtures = objects.fixtures(task, 2 if two else 1)
-        goals, handled, idle = fixtures[:1], fixtures[:1], fixtures[1:]
-    bystanders = tuple(objects.movable(tuple(recipe.objects)) for _ in range(int(rng.integers(1, 4))))
-    hidden_objects = tuple(objects.hidden() for _ in range(_HIDDEN_OBJECTS))
-    pace = rng.uniform(0.85, 1.2) * (0.75 if task.subtasks == 2 else 1.0)
-    lift = rng.uniform(0.10, 0.19)
-    subtasks = tuple(
-        Subtask(obj, goal, side, task.action, time_scale=pace, lift=lift)
-        for obj, goal in zip(handled, goals, strict=True)
-    )
-    setup = TaskSetup(subtasks, bystanders, tuple(idle), hidden_objects, names)
-    return SampledScene(setup, task, marks, _instruction(recipe, task, setup, arms))
+    length_s, count = _length(request, arms, rng)
+    objects = _ObjectSampler(recipe, rng, _REACH if count == 1 else _WIDE_REACH)
+    handled, goals, idle = _own(objects, task, variation, rng)
+    main = count - 1 if variation.last else int(rng.integers(count))
+    chain = _chain(recipe, objects, main, count, rng)
+    chain[main] = (task, list(zip(handled, goals, strict=True)))
+    crowd = (1, 2) if count > 1 else (1, 3)
+    bystanders = [objects.movable(tuple(recipe.objects)) for _ in range(int(rng.integers(crowd[0], crowd[1] + 1)))]
+    if request.difficulty is not None and "clutter" in request.ways:
+        low, high = request.difficulty.clutter
+        more = int(rng.integers(low, high + 1)) - len(bystanders)
+        bystanders += [objects.movable(tuple(recipe.objects), area=_AROUND) for _ in range(more)]
+    hidden = tuple(objects.hidden() for _ in range(_HIDDEN_OBJECTS))
+    subtasks = _paced(_subtasks(chain, side, rng), length_s, rng)
+    ends = np.cumsum([len(pairs) for _, pairs in chain])
+    parts = tuple((int(end) - len(pairs), int(end)) for end, (_, pairs) in zip(ends, chain, strict=True))
+    setup = TaskSetup(subtasks, tuple(bystanders), tuple(idle), hidden, names)
+    tasks = tuple(task for task, _ in chain)
+    scene = SampledScene(setup, tasks, parts, main, marks, "")
+    return replace(scene, instruction=_instruction(recipe, scene))
 
 
 def _task(recipe: SimulationConfig, variation: Variation, rng: np.random.Generator) -> TaskConfig:
     tasks = [recipe.tasks[name] for name in variation.tasks] or [task for task in recipe.tasks.values() if task.weight]
     weights = np.array([task.weight or 1.0 for task in tasks])
     return tasks[rng.choice(len(tasks), p=weights / weights.sum())]
+
+
+def _length(request: ClipRequest, arms: int, rng: np.random.Generator) -> tuple[float | None, int]:
+    """The length of a clip in seconds, and its number of tasks. Two arms, which never take turns, do a single task."""
+    if request.seconds is None:
+        return None, 1
+    tasks = round(request.seconds / (_TASK_S * rng.uniform(*_CHAIN_PACE)))
+    return request.seconds, 1 if arms == 2 else max(1, tasks)
+
+
+_Pair = tuple[SimulatedObject, SimulatedObject]
+_Chain = list[tuple[TaskConfig, list[_Pair]]]
+
+
+def _own(
+    objects: "_ObjectSampler", task: TaskConfig, variation: Variation, rng: np.random.Generator
+) -> tuple[list[SimulatedObject], list[SimulatedObject], list[SimulatedObject]]:
+    """The objects of a task, their goals, and goals that are not used."""
+    if task.goals:
+        goals = [objects.goal(task) for _ in range(task.subtasks)]
+        handled = [objects.movable(task.objects, away_from=goal) for goal in goals]
+        idle = int(variation.make == _NEEDS_GOAL or rng.random() < _IDLE_GOAL_SHARE)
+        return handled, goals, [objects.goal(task) for _ in range(idle)]
+    two = variation.make in _NEEDS_FIXTURE or rng.random() < _TWO_FIXTURES_SHARE
+    fixtures = objects.fixtures(task, 2 if two else 1)
+    return fixtures[:1], fixtures[:1], fixtures[1:]
+
+
+def _chain(
+    recipe: SimulationConfig, objects: "_ObjectSampler", main: int, count: int, rng: np.random.Generator
+) -> _Chain:
+    """The tasks around the main one, whose place stays empty; they share objects and goals that the main one has not.
+
+    An object is always brought to a goal where nothing lies.
+    """
+    chain: _Chain = [(recipe.chain.carry, []) for _ in range(count)]
+    if count == 1:
+        return chain
+    carry, worked = recipe.chain.carry, recipe.chain.work
+    movers = 2 if count >= _MANY_TASKS else 1
+    free = [objects.goal(carry) for _ in range(movers + 1)]
+    loose = [objects.movable(carry.objects, away_from=goal) for goal in free[:movers]]
+    fixtures = objects.fixtures(worked, 1) if rng.random() < _FIXTURE_SHARE else []
+    at: dict[str, SimulatedObject] = {}
+    for number in range(count):
+        if number == main:
+            continue
+        if fixtures and chain[number - 1][0] is not worked and rng.random() < 1 / 3:
+            chain[number] = (worked, [(fixtures[0], fixtures[0])])
+            continue
+        obj, goal = loose[rng.integers(movers)], free.pop(rng.integers(len(free)))
+        if obj.name in at:
+            free.append(at[obj.name])
+        at[obj.name] = goal
+        chain[number] = (carry, [(obj, goal)])
+    return chain
+
+
+def _subtasks(chain: _Chain, side: str, rng: np.random.Generator) -> tuple[Subtask, ...]:
+    lift = rng.uniform(0.10, 0.19)
+    pairs = [(task.action, obj, goal) for task, pairs in chain for obj, goal in pairs]
+    return tuple(
+        Subtask(obj, goal, side, action, lift=lift, number=number) for number, (action, obj, goal) in enumerate(pairs)
+    )
+
+
+def _paced(subtasks: tuple[Subtask, ...], length_s: float | None, rng: np.random.Generator) -> tuple[Subtask, ...]:
+    """The subtasks at a pace that gives the clip its length, as far as the limits of the pace allow."""
+    pace = rng.uniform(*_PACE) * (0.75 if len(subtasks) == 2 else 1.0)
+    if length_s is not None:
+        pace = float(
+            np.clip(length_s / sum(move.seconds for subtask in subtasks for move in subtask.moves()), *_PACE_LIMITS)
+        )
+    return tuple(replace(subtask, time_scale=pace) for subtask in subtasks)
 
 
 def _arms(
@@ -169,26 +244,41 @@ def _arms(
     return names, {f"{side}_": recipe.colours[colour] for side, colour in recipe.sides.items()}
 
 
-def _instruction(recipe: SimulationConfig, task: TaskConfig, setup: TaskSetup, arms: int) -> str:
+def _instruction(recipe: SimulationConfig, scene: SampledScene) -> str:
+    sentences = [_sentence(task, scene.of_task(number)) for number, task in enumerate(scene.tasks)]
+    if len(sentences) > 1:
+        joined = recipe.chain.words(len(sentences))
+        sentences = [
+            words.format(instruction=_lower_first(sentence)) for words, sentence in zip(joined, sentences, strict=True)
+        ]
+    instruction = " ".join(sentences)
+    if len(scene.marks) == 1:
+        return instruction
+    side = scene.setup.subtasks[0].side.removesuffix("_")
+    return recipe.instruction_with_side.format(
+        side=side, colour=recipe.sides[side], instruction=_lower_first(instruction)
+    )
+
+
+def _sentence(task: TaskConfig, setup: TaskSetup) -> str:
     names: dict[str, str] = {"other": setup.bystanders[0].name}
     for number, subtask in enumerate(setup.subtasks, start=1):
         names |= {f"object{number}": subtask.obj.name, f"goal{number}": subtask.goal.name}
         names[f"into{number}"] = subtask.goal.shape.preposition
-    instruction = task.instruction.format(**names)
-    if arms == 1:
-        return instruction
-    side = setup.subtasks[0].side.removesuffix("_")
-    return recipe.instruction_with_side.format(
-        side=side, colour=recipe.sides[side], instruction=instruction[0].lower() + instruction[1:]
-    )
+    return task.instruction.format(**names)
+
+
+def _lower_first(sentence: str) -> str:
+    return sentence[0].lower() + sentence[1:]
 
 
 class _ObjectSampler:
     """Draws objects with different names, and places on the table that do not overlap."""
 
-    def __init__(self, recipe: SimulationConfig, rng: np.random.Generator) -> None:
+    def __init__(self, recipe: SimulationConfig, rng: np.random.Generator, area: _Area) -> None:
         self._recipe = recipe
         self._rng = rng
+        self._area = area
         self._taken: list[tuple[float, float, float]] = []
         self._names: set[str] = set()
 
@@ -198,10 +288,12 @@ class _ObjectSampler:
         shapes = {**self._recipe.goals, **self._recipe.objects}
         return self._object(kind, shapes[kind], movable=kind in self._recipe.objects)
 
-    def movable(self, kinds: Sequence[str], away_from: SimulatedObject | None = None) -> SimulatedObject:
+    def movable(
+        self, kinds: Sequence[str], away_from: SimulatedObject | None = None, area: _Area | None = None
+    ) -> SimulatedObject:
         """A movable object of one of these kinds, on the table."""
         kind = kinds[int(self._rng.integers(len(kinds)))]
-        return self._object(kind, self._recipe.objects[kind], away_from=away_from)
+        return self._object(kind, self._recipe.objects[kind], away_from=away_from, area=area)
 
     def fixtures(self, task: TaskConfig, count: int) -> list[SimulatedObject]:
         """Fixtures of one kind; drawers and doors are side by side. Raises DrawRejected."""
@@ -219,7 +311,7 @@ class _ObjectSampler:
                 made.append(replace(blank, at=place.at, yaw=place.yaw, hinge=place.hinge))
             else:
                 yaw = float(self._rng.uniform(-_ASKEW_RAD, _ASKEW_RAD))
-                made.append(replace(blank, at=spot(self._rng, blank.radius_m, self._taken), yaw=yaw))
+                made.append(replace(blank, at=spot(self._rng, blank.radius_m, self._taken, self._area), yaw=yaw))
             self._taken.extend(made[-1].footprint)
         return made
 
@@ -250,6 +342,7 @@ class _ObjectSampler:
         movable: bool = True,
         hidden: bool = False,
         away_from: SimulatedObject | None = None,
+        area: _Area | None = None,
     ) -> SimulatedObject:
         colour, name = self._name(kind)
         turned = movable and shape.form != "ball"
@@ -259,7 +352,7 @@ class _ObjectSampler:
         if hidden:
             return obj
         keep_away = [(*away_from.at, _LEAST_DISTANCE_M)] if away_from else []
-        at = spot(self._rng, obj.radius_m, [*self._taken, *keep_away])
+        at = spot(self._rng, obj.radius_m, [*self._taken, *keep_away], area or self._area)
         self._taken.append((*at, obj.radius_m))
         return SimulatedObject(name, kind, shape, self._recipe.colours[colour], at, yaw, movable, hidden)
 

@@ -25,7 +25,9 @@ from robogaze.core.report import Report
 from robogaze.errors import InputError
 from robogaze.forge.dataset_folder import dataset_lock, read_record, write_annotations
 from robogaze.forge.simulate.generate import NoValidDraw, PlannedClip, SimulatedClip, SimulationContext, generate_clip
-from robogaze.forge.simulate.simulation_config import SimulationConfig, Variation
+from robogaze.forge.simulate.recording import FPS
+from robogaze.forge.simulate.requests import RequestSampler
+from robogaze.forge.simulate.simulation_config import SimulatedFault, SimulationConfig
 from robogaze.store import write_whole
 
 SCHEMA_VERSION: Literal[1] = 1
@@ -37,13 +39,18 @@ _HIDDEN = ".simulated"
 
 @dataclass(frozen=True)
 class SimulationPlan:
-    """The number of clips, their types, the share of clean ones, and whether to write twins in addition."""
+    """The number of clips, their types, the share of clean ones, and whether to write twins in addition.
+
+    `seconds` and `fps` are (least, most); without `seconds` a clip shows a single task.
+    """
 
     context: SimulationContext
     clips: int
     types: tuple[str, ...]
     clean_share: float
     twins: bool = False
+    seconds: tuple[float, float] | None = None
+    fps: tuple[int, int] = (FPS, FPS)
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -58,6 +65,9 @@ class SimulationPlan:
             "clean_share": self.clean_share,
             "twins": self.twins,
             "size": list(context.size),
+            "seconds": None if self.seconds is None else list(self.seconds),
+            "fps": list(self.fps),
+            "difficulty": context.difficulty,
             "world": context.world,
             "seed": context.seed,
         }
@@ -66,20 +76,20 @@ class SimulationPlan:
         """Every clip, in random order: all types equally often, and all faults of a type."""
         rng = np.random.default_rng([self.context.seed])
         recipe, clean = self.context.recipe, round(self.clips * self.clean_share)
-        variations: list[Variation] = list(_in_turn(recipe, self.types, self.clips - clean, rng))
-        variations += [recipe.clean[number % len(recipe.clean)] for number in range(clean)]
-        mixed = [variations[place] for place in rng.permutation(len(variations))]
+        requests = RequestSampler(recipe, self.context.difficulty, self.seconds, self.fps, self.clips, rng)
+        faults = _in_turn(recipe, self.types, self.clips - clean, rng)
+        wanted = [requests.faulty(fault) for fault in faults]
+        wanted += [requests.clean(number) for number in range(clean)]
+        mixed = [wanted[place] for place in rng.permutation(len(wanted))]
         # Random numbers, which reveal neither the fault nor which clip is whose twin.
         names = [f"sim-{number:05}" for number in rng.permutation(len(mixed) * (1 + self.twins))]
         twins = names[len(mixed) :] if self.twins else [""] * len(mixed)
-        return tuple(
-            PlannedClip(names[number], number, variation, twins[number]) for number, variation in enumerate(mixed)
-        )
+        return tuple(PlannedClip(names[number], number, request, twins[number]) for number, request in enumerate(mixed))
 
 
 def _in_turn(
     recipe: SimulationConfig, types: Sequence[str], count: int, rng: np.random.Generator
-) -> Iterator[Variation]:
+) -> Iterator[SimulatedFault]:
     """Faults: types in random order, and the faults of each type in turn, starting at a random one."""
     by_type = {name: [fault for fault in recipe.faults if fault.type == name] for name in types}
     shuffled = [types[place] for place in rng.permutation(len(types))]

@@ -23,13 +23,28 @@ _MIN_OBJECTS = 2
 
 Colour = tuple[Fraction, Fraction, Fraction]
 Range = tuple[float, float]
-Links = Literal["round", "square", "twin", "ribbed", "stepped"]
-Surface = Literal["grain", "plaster", "weave", "tiles", "chips", "boards", "checks", "bricks", "dots", "stripes"]
+Links = Literal["round", "square", "twin", "ribbed", "stepped", "tapered"]
+Surface = Literal[
+    "grain",
+    "plaster",
+    "weave",
+    "tiles",
+    "chips",
+    "boards",
+    "checks",
+    "bricks",
+    "dots",
+    "stripes",
+    "herringbone",
+    "speckle",
+    "panels",
+]
 Form = Literal[
     "box", "ball", "cylinder", "bottle", "cup", "carton",
     "crate", "basket", "bowl", "plate", "mat", "disc",
     "drawer", "door", "button",
 ]  # fmt: skip
+Way = Literal["small", "short", "gradual", "nearby_hand", "one_view", "clutter", "several"]
 Condition = Literal["handled", "lasting", "decisive"]
 """The conditions of a severity. `handled`: the affected object is one that the task handles. `lasting`: the fault lasts
 to
@@ -112,24 +127,46 @@ class Variation(Data):
     """A change in a clip; without an event type, it is unusual but not a fault.
 
     `make` names an edit, a behaviour, or FROM_BEHIND. `tasks` are the tasks in which it is possible, empty for all;
-    `arms` is the least number of arms; `single_view` excludes grids of views.
+    `arms` is the least number of arms; `single_view` excludes grids of views; `last` needs the last task of a clip;
+    `chained` is possible in the tasks that fill a long clip, too.
     """
 
     make: str
     tasks: tuple[str, ...] = ()
     arms: int = Field(default=1, ge=1, le=2)
     single_view: bool = False
+    last: bool = False
+    chained: bool = False
+
+
+class Act(Data):
+    """The part of a clip in which an arm does something wrong, by the phases of its subtask.
+
+    It lasts from the first phase of this name, or its end if `after`, until the first frame of the phase `until`, or to
+    the end of the clip if there is no such phase; at most `most_s` seconds of it, the last ones if it ends with the
+    clip. `plus_s` is added to both.
+    """
+
+    since: str
+    after: bool = False
+    until: str = ""
+    plus_s: float = 0.0
+    most_s: float | None = None
 
 
 class SimulatedFault(Variation):
     """A variation that is a fault: its event type, severity and description.
 
-    `task_done` says whether the task is done at the end of the recording; None allows both. The first rule of
-    `severity` whose conditions hold applies. `evidence` describes what the frames show.
+    `ways` are those in which it can be made hard to see. `act` is the part of the clip that counts as the fault, for a
+    fault of behaviour; other faults are measured. `task_done` says whether the task is done at the end of the
+    recording; None allows both. The first rule of `severity` whose conditions hold applies. `evidence` describes what
+    the frames show.
     """
 
     type: Name
     task_done: bool | None = True
+    ways: tuple[Way, ...] = ("clutter", "several")
+    act: Act | None = None
     secondary: tuple[Name, ...] = ()
     severity: tuple[SeverityRule, ...] = Field(min_length=1)
     description: str
@@ -145,6 +182,49 @@ class SimulatedFault(Variation):
         return next(rule.level for rule in self.severity if set(rule.when) <= set(holding))
 
 
+class Chain(Data):
+    """How the tasks of a long clip are joined: the tasks that fill it, and the words of its instruction.
+
+    `carry` is a task in which an object is brought to a goal from which it can be taken again, `work` one at a fixture
+    that can be repeated.
+    """
+
+    carry: TaskConfig
+    work: TaskConfig
+    first: str
+    next: str
+    last: str
+
+    def words(self, count: int) -> list[str]:
+        """A format string for the instruction of each of `count` tasks."""
+        return [self.first, *[self.next] * (count - 2), self.last]
+
+
+class Difficulty(Data):
+    """The meaning of a difficulty: the ways in which a fault is hard to see, with their limits, and hard negatives.
+
+    small        the affected bodies or the affected part of the picture fill at most `largest_share` of it
+    short        it lasts at most `longest_s`
+    gradual      it develops over `gradual_s` (least, most)
+    nearby_hand  it begins within `nearby_m` of a hand that moves
+    one_view     it shows in one view of a grid only
+    clutter      there are this many (least, most) other objects
+    several      there are this many (least, most) faults
+
+    A faulty clip has `ways_per_clip` of them, a clean one `negatives_per_clip` of the negatives, by name.
+    """
+
+    largest_share: Fraction
+    longest_s: Annotated[float, Field(gt=0)]
+    gradual_s: Range
+    nearby_m: Annotated[float, Field(gt=0)]
+    clutter: tuple[int, int]
+    several: tuple[int, int]
+    ways_per_clip: tuple[int, int]
+    negatives_per_clip: tuple[int, int]
+    negatives: dict[str, Variation] = Field(min_length=1)
+
+
 class SimulationConfig(Data):
     """The contents of simulate.yaml.
 
@@ -153,7 +233,7 @@ class SimulationConfig(Data):
     descriptions; `part_of_side` and `arm_of_side` are the forms for two arms. `phases` describes what the arm is doing.
     `clean` lists variations that are no faults. A share of `second_fault_share` of the faulty clips gets another fault,
     one whose `make` is in `second_faults`. `worlds` are subsets of all surroundings, so that thresholds fitted in one
-    can be tested in another.
+    can be tested in another. `plain_s` is how long it takes to see that something has appeared, jumped or vanished.
     """
 
     schema_version: Literal[1]
@@ -174,18 +254,24 @@ class SimulationConfig(Data):
     second_faults: tuple[str, ...] = ()
     views: tuple[str, str, str]
     worlds: dict[str, World] = {}
+    chain: Chain
+    plain_s: Annotated[float, Field(gt=0)] = 0.5
+    difficulties: dict[str, Difficulty] = {}
     faults: tuple[SimulatedFault, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
     def _makes_are_known(self) -> Self:
         known = {*EDITS.names(), *BEHAVIOURS.names(), FROM_BEHIND}
-        if unknown := sorted({variation.make for variation in (*self.faults, *self.clean)} - known):
+        negatives = [
+            variation for difficulty in self.difficulties.values() for variation in difficulty.negatives.values()
+        ]
+        if unknown := sorted({variation.make for variation in (*self.faults, *self.clean, *negatives)} - known):
             raise ValueError(f"make: unknown {', '.join(unknown)}; known: {', '.join(sorted(known))}")
         return self
 
     @model_validator(mode="after")
     def _tasks_have_what_they_name(self) -> Self:
-        for name, task in self.tasks.items():
+        for name, task in {**self.tasks, "carry": self.chain.carry, "work": self.chain.work}.items():
             known = {*self.objects, *self.goals} if task.goals else {*self.fixtures}
             if unknown := sorted({*task.objects, *task.goals} - known):
                 raise ValueError(
@@ -200,7 +286,7 @@ class SimulationConfig(Data):
                 raise ValueError(f"worlds.{name}.objects: there is no object or goal {', '.join(unknown)}")
             if min(len(chosen & {*self.objects}), len(chosen & {*self.goals})) < _MIN_OBJECTS:
                 raise ValueError(f"worlds.{name}.objects: name at least two objects and two goals")
-            for called, task in self.tasks.items():
+            for called, task in {**self.tasks, "carry": self.chain.carry}.items():
                 if task.goals and not (chosen.intersection(task.objects) and chosen.intersection(task.goals)):
                     raise ValueError(f"worlds.{name}.objects: nothing is left for the task {called}; name more")
         return self
@@ -226,19 +312,23 @@ class SimulationConfig(Data):
             raise InputError(f"unknown world {name!r}; known: {', '.join(self.worlds) or 'none'}")
         return self.worlds[name]
 
+    def difficulty(self, name: str) -> Difficulty:
+        """The difficulty with this name. Raises InputError."""
+        if name not in self.difficulties:
+            raise InputError(f"unknown difficulty {name!r}; known: {', '.join(self.difficulties) or 'none'}")
+        return self.difficulties[name]
+
     def in_world(self, world: World) -> "SimulationConfig":
         """The recipe with only the objects and goals of a world."""
         if not world.objects:
             return self
         chosen = {*world.objects, *self.fixtures}
-        tasks = {
-            name: task.with_(objects=_among(task.objects, chosen), goals=_among(task.goals, chosen))
-            for name, task in self.tasks.items()
-        }
+        tasks = {name: _in(task, chosen) for name, task in self.tasks.items()}
+        chain = self.chain.with_(carry=_in(self.chain.carry, chosen))
         objects, goals = (
             {name: shape for name, shape in shapes.items() if name in chosen} for shapes in (self.objects, self.goals)
         )
-        return self.with_(objects=objects, goals=goals, tasks=tasks, worlds={})
+        return self.with_(objects=objects, goals=goals, tasks=tasks, chain=chain, worlds={})
 
     @property
     def second_fault_choices(self) -> tuple[SimulatedFault, ...]:
@@ -249,6 +339,11 @@ class SimulationConfig(Data):
     def types(self) -> tuple[str, ...]:
         """The event types that can be simulated, in the order of the file."""
         return tuple(dict.fromkeys(fault.type for fault in self.faults))
+
+
+def _in(task: TaskConfig, chosen: Collection[str]) -> TaskConfig:
+    """A task with the chosen objects and goals only."""
+    return task.with_(objects=_among(task.objects, chosen), goals=_among(task.goals, chosen))
 
 
 def _among(names: Sequence[str], chosen: Collection[str]) -> tuple[str, ...]:

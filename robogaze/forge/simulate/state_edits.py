@@ -11,165 +11,134 @@ import numpy as np
 from robogaze.forge.simulate.arm import FINGERS, HAND, OPEN_M, Vector
 from robogaze.forge.simulate.objects import FAR_BELOW_M
 from robogaze.forge.simulate.playback import PlaybackEdit
-from robogaze.forge.simulate.scene_sampler import DrawRejected, RecordedSetup
+from robogaze.forge.simulate.recorded_setup import SHORTEST, Generator, RecordedSetup, ease
+from robogaze.forge.simulate.scene_sampler import DrawRejected
 
-Generator = np.random.Generator
-
-SHORTEST = 8
-"""The least number of frames an edit lasts."""
 _CLEAR_M = 0.07
 """The least height of an object that hangs in the air, above the rim of a goal."""
+_GONE = np.array([0, 0, FAR_BELOW_M - 2, 1, 0, 0, 0], float)
 
 
-def ease(number: int, first: int, frames: int) -> float:
-    """A smooth ramp from 0 before frame `first` to 1 after `frames` frames; above 0 at `first`."""
-    share = min(max((number - first + 1) / frames, 0.0), 1.0)
-    return share * share * (3 - 2 * share)
-
-
-def sample_interval(rng: Generator, low: int, high: int) -> tuple[int, int]:
-    """A first and an end frame between `low` and `high`; half of them last to `high`. Raises DrawRejected."""
-    if high - low < SHORTEST + 2:
-        raise DrawRejected("too short")
-    first = int(rng.integers(low, high - SHORTEST))
-    return first, high if rng.random() < 0.5 else int(rng.integers(first + SHORTEST, high + 1))
-
-
-def resting_object(recorded: RecordedSetup, rng: Generator) -> tuple[str, int, int]:
-    """An object at rest, a bystander or one that was put down, and the frames in which it rests."""
-    bystanders = recorded.setup.bystanders
-    if not recorded.carried_subtasks or (bystanders and rng.random() < 0.6):
-        if not bystanders:
-            raise DrawRejected("no bystander")
-        return bystanders[rng.integers(len(bystanders))].name, round(0.1 * recorded.frame_count), recorded.frame_count
-    subtask = recorded.setup.subtasks[-1]
-    return subtask.obj.name, recorded.first_frame("retreat", subtask) + 3, recorded.frame_count
-
-
-def carried_object(recorded: RecordedSetup, rng: Generator) -> tuple[str, int, int]:
-    """An object that an arm carries, and the frames in which the arm carries it."""
-    subtask = recorded.carried_subtasks[rng.integers(len(recorded.carried_subtasks))]
-    return subtask.obj.name, recorded.first_frame("carry", subtask) + 5, recorded.first_frame("release", subtask) - 2
-
-
-def resting_or_carried_object(recorded: RecordedSetup, rng: Generator, resting_share: float) -> tuple[str, int, int]:
-    """An object at rest with this probability, else a carried one, and the frames in which it rests or is carried."""
-    resting = rng.random() < resting_share or not recorded.carried_subtasks
-    return (resting_object if resting else carried_object)(recorded, rng)
-
-
-def _moved(recorded: RecordedSetup, obj: str, change: Callable[[int, Vector], Vector | None]) -> PlaybackEdit:
-    """An edit that sets an object's pose (place and quaternion) in a frame; None leaves it unchanged."""
+def _moved(
+    recorded: RecordedSetup, obj: str, first: int, last: int, change: Callable[[int, Vector], Vector]
+) -> PlaybackEdit:
+    """An edit that sets an object's pose (place and quaternion) from frame `first` to before frame `last`."""
     start = recorded.recording.scene.qpos_start(obj)
 
     def state(number: int, whole: Vector) -> Vector:
-        pose = change(number, whole[start : start + 7].copy())
-        if pose is not None:
-            whole[start : start + 7] = pose
+        if first <= number < last:
+            whole[start : start + 7] = change(number, whole[start : start + 7].copy())
         return whole
 
-    return PlaybackEdit(bodies=(obj,), description_fields={"object": obj}, state=state)
+    return PlaybackEdit((first, last), bodies=(obj,), description_fields={"object": obj}, state=state)
 
 
 def jump(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     """An object is elsewhere from one frame to the next: a carried one in its goal, a bystander anywhere."""
     if rng.random() < 0.5 and recorded.carried_subtasks:
-        obj, low, high = carried_object(recorded, rng)
-        first = int(rng.integers(low, max(high - 6, low + 1)))
-        target = recorded.recording.pose(recorded.frame_count - 1, obj)
-        return _moved(recorded, obj, lambda number, pose: target if number >= first else None)
-    obj, low, high = resting_object(recorded, rng)
-    first = int(rng.integers(low, high - SHORTEST))
+        subtask, low, high = recorded.carried_object(rng)
+        first, last = recorded.interval(rng, low, high, lasting_share=1.0)
+        after = recorded.recording.stage_ends[subtask.number]
+        target = recorded.recording.pose(after - 1, subtask.obj.name)
+        last = last if "short" in recorded.ways else after
+        return _moved(recorded, subtask.obj.name, first, last, lambda number, pose: target)
+    obj, low, high = recorded.resting_object(rng, to_end="short" not in recorded.ways)
+    first, last = recorded.interval(rng, low, high, lasting_share=1.0)
     target = recorded.recording.pose(first, obj)
     target[:2] = recorded.free_spot(rng, 0.04)
-    return _moved(recorded, obj, lambda number, pose: target if number >= first else None)
+    return _moved(recorded, obj, first, last, lambda number, pose: target)
 
 
 def vanish(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     """An object disappears from one frame to the next, for a while or to the end."""
-    obj, low, high = resting_or_carried_object(recorded, rng, 0.6)
-    first, last = sample_interval(rng, low, high)
-    last = recorded.frame_count if rng.random() < 0.6 else last
-    gone = np.array([0, 0, FAR_BELOW_M - 2, 1, 0, 0, 0], float)
-    return _moved(recorded, obj, lambda number, pose: gone if first <= number < last else None)
+    obj, low, high = recorded.resting_or_carried_object(rng, 0.6)
+    first, last = recorded.interval(rng, low, high)
+    last = recorded.frame_count if rng.random() < 0.6 and "short" not in recorded.ways else last
+    return _moved(recorded, obj, first, last, lambda number, pose: _GONE)
 
 
 def appear(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     """A new object is on the table."""
     hidden = recorded.setup.hidden_objects[0]
-    first, last = sample_interval(rng, round(0.1 * recorded.frame_count), recorded.frame_count)
+    first, last = recorded.interval(rng, recorded.start(), recorded.frame_count)
     turn = rng.uniform(0, np.pi) / 2
     target = np.array([*recorded.free_spot(rng, hidden.radius_m), 0, np.cos(turn), 0, 0, np.sin(turn)])
-    return _moved(recorded, hidden.name, lambda number, pose: target if first <= number < last else None)
+    return _moved(recorded, hidden.name, first, last, lambda number, pose: target)
 
 
 def swap(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     """An object becomes one of another kind from one frame to the next, in the hand or on the table."""
-    obj, low, high = resting_or_carried_object(recorded, rng, 0.5)
-    kind = next(known.kind for known in recorded.setup.objects if known.name == obj)
-    hidden = next((spare.name for spare in recorded.setup.hidden_objects if spare.kind != kind), None)
-    if hidden is None:
-        raise DrawRejected("nothing of another kind")
-    first = int(rng.integers(low, high - 4))
+    obj, low, high = recorded.resting_or_carried_object(rng, 0.5)
+    hidden = other_kind(recorded, obj)
+    first, last = recorded.interval(rng, low, high)
+    last = last if "short" in recorded.ways else recorded.frame_count
     start, other = recorded.recording.scene.qpos_start(obj), recorded.recording.scene.qpos_start(hidden)
 
     def state(number: int, whole: Vector) -> Vector:
-        if number >= first:
+        if first <= number < last:
             whole[other : other + 7] = whole[start : start + 7]
-            whole[start : start + 7] = [0, 0, FAR_BELOW_M - 2, 1, 0, 0, 0]
+            whole[start : start + 7] = _GONE
         return whole
 
-    return PlaybackEdit(bodies=(obj, hidden), description_fields={"object": obj, "other": hidden}, state=state)
+    names = {"object": obj, "other": hidden}
+    return PlaybackEdit((first, last), bodies=(obj, hidden), description_fields=names, state=state)
+
+
+def other_kind(recorded: RecordedSetup, obj: str) -> str:
+    """The name of a hidden object of another kind than an object. Raises DrawRejected."""
+    kind = next(known.kind for known in recorded.setup.objects if known.name == obj)
+    for spare in recorded.setup.hidden_objects:
+        if spare.kind != kind:
+            return spare.name
+    raise DrawRejected("nothing of another kind")
 
 
 def hover(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     """An object rises and stays up; it may come down again."""
-    obj, low, high = resting_object(recorded, rng)
-    first, last = sample_interval(rng, low, high)
-    height, rise = rng.uniform(0.05, 0.15), int(rng.integers(5, 12))
+    obj, low, high = recorded.resting_object(rng)
+    first, last = recorded.interval(rng, low, high)
+    height, rise = rng.uniform(0.05, 0.15), recorded.ramp(rng, 5, 12)
 
-    def pose(number: int, pose: Vector) -> Vector | None:
+    def pose(number: int, pose: Vector) -> Vector:
         up = ease(number, first, rise) * (1 - (ease(number, last - rise, rise) if last < high else 0.0))
         pose[2] += height * up
-        return pose if first <= number < last else None
+        return pose
 
-    return _moved(recorded, obj, pose)
+    return _moved(recorded, obj, first, last, pose)
 
 
 def sink(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     """A bystander sinks into the table top and stays there, or comes up again."""
-    if not recorded.setup.bystanders:
-        raise DrawRejected("no bystander")
-    obj = recorded.setup.bystanders[rng.integers(len(recorded.setup.bystanders))]
-    first, last = sample_interval(rng, round(0.1 * recorded.frame_count), recorded.frame_count)
-    depth, ramp = 2 * obj.half_height_m * rng.uniform(0.45, 0.8), int(rng.integers(6, 14))
+    name = recorded.bystander(rng)
+    obj = next(known for known in recorded.setup.bystanders if known.name == name)
+    first, last = recorded.interval(rng, recorded.start(), recorded.frame_count)
+    depth, ramp = 2 * obj.half_height_m * rng.uniform(0.45, 0.8), recorded.ramp(rng, 6, 14)
 
-    def pose(number: int, pose: Vector) -> Vector | None:
+    def pose(number: int, pose: Vector) -> Vector:
         down = ease(number, first, ramp) * (
             1 - (ease(number, last - ramp, ramp) if last < recorded.frame_count else 0.0)
         )
         pose[2] -= depth * down
-        return pose if first <= number < last else None
+        return pose
 
-    return _moved(recorded, obj.name, pose)
+    return _moved(recorded, name, first, last, pose)
 
 
 def slide(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     """A bystander slides over the table without contact."""
-    if not recorded.setup.bystanders:
-        raise DrawRejected("no bystander")
-    obj = recorded.setup.bystanders[rng.integers(len(recorded.setup.bystanders))].name
-    first = int(rng.integers(round(0.1 * recorded.frame_count), round(0.75 * recorded.frame_count)))
-    frames = int(rng.integers(10, 24))
+    obj, frames = recorded.bystander(rng), recorded.ramp(rng, 10, 24)
+    if recorded.frame_count < 2 * frames:
+        raise DrawRejected("too short")
+    first = int(rng.integers(recorded.start(), recorded.frame_count - frames))
     away = np.array(recorded.free_spot(rng, 0.04)) - recorded.recording.pose(first, obj)[:2]
     if not 0.07 < np.linalg.norm(away) < 0.25:
         raise DrawRejected("no way to slide")
 
-    def pose(number: int, pose: Vector) -> Vector | None:
+    def pose(number: int, pose: Vector) -> Vector:
         pose[:2] += away * ease(number, first, frames)
-        return pose if number >= first else None
+        return pose
 
-    return _moved(recorded, obj, pose)
+    return _moved(recorded, obj, first, recorded.frame_count, pose)
 
 
 def move_by_itself(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
@@ -177,8 +146,10 @@ def move_by_itself(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     fixture = next((goal for goal in recorded.setup.unused_goals if goal.is_fixture), None)
     if fixture is None:
         raise DrawRejected("no other fixture")
-    first = int(rng.integers(round(0.1 * recorded.frame_count), round(0.75 * recorded.frame_count)))
-    frames, share = int(rng.integers(10, 24)), rng.uniform(0.7, 0.95)
+    frames, share = recorded.ramp(rng, 10, 24), rng.uniform(0.7, 0.95)
+    if recorded.frame_count < 2 * frames:
+        raise DrawRejected("too short")
+    first = int(rng.integers(recorded.start(), recorded.frame_count - frames))
     to = fixture.travel_m * share if fixture.offset_m < fixture.travel_m / 2 else fixture.travel_m * (1 - share)
     place, at = recorded.recording.scene.qpos_start(fixture.name), to / fixture.lever_m
 
@@ -187,30 +158,31 @@ def move_by_itself(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
             whole[place] += (at - whole[place]) * ease(number, first, frames)
         return whole
 
-    return PlaybackEdit(bodies=(fixture.name,), description_fields={"object": fixture.name}, state=state)
+    window = (first, recorded.frame_count)
+    return PlaybackEdit(window, bodies=(fixture.name,), description_fields={"object": fixture.name}, state=state)
 
 
 def hop(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     """An object at rest hops up and down without contact."""
-    obj, low, high = resting_object(recorded, rng)
+    obj, low, high = recorded.resting_object(rng)
     hops, frames = int(rng.integers(1, 4)), int(rng.integers(7, 11))
     if high - low < hops * frames + 4:
         raise DrawRejected("too short")
     first = int(rng.integers(low, high - hops * frames))
     height = rng.uniform(0.05, 0.12)
 
-    def pose(number: int, pose: Vector) -> Vector | None:
+    def pose(number: int, pose: Vector) -> Vector:
         share = (number - first + 0.5) / frames
         pose[2] += height * abs(np.sin(np.pi * share))
-        return pose if 0 <= number - first < hops * frames else None
+        return pose
 
-    return _moved(recorded, obj, pose)
+    return _moved(recorded, obj, first, first + hops * frames, pose)
 
 
 def trail(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     """A carried object hangs below an open hand and moves with it."""
-    obj, low, high = carried_object(recorded, rng)
-    subtask = next(subtask for subtask in recorded.setup.subtasks if subtask.obj.name == obj)
+    subtask, low, high = recorded.carried_object(rng)
+    obj = subtask.obj.name
     length = high - low
     first, last = low + round(length * rng.uniform(0.1, 0.25)), low + round(length * rng.uniform(0.65, 0.8))
     if last - first < SHORTEST:
@@ -229,6 +201,7 @@ def trail(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
 
     bodies = (obj, *(f"{subtask.side}{name}" for name in FINGERS))
     return PlaybackEdit(
+        (first, last),
         bodies=bodies,
         description_fields={"object": obj, "hand": recorded.setup.part_names[f"{subtask.side}{HAND}"]},
         state=state,

@@ -1,14 +1,15 @@
 """Subtasks: an object brought to a goal, or a fixture operated, as moves of an arm, and whether it is done."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from robogaze.forge.simulate.arm import HAND_PARTS, OPEN_M
+from robogaze.forge.simulate.arm import HAND_PARTS, OPEN_M, Vector
 from robogaze.forge.simulate.fixtures import before_handle, in_gap, is_switched, on_cap, pivot, slack_m, turned
 from robogaze.forge.simulate.objects import SimulatedObject
-from robogaze.forge.simulate.recording import FPS, Move, Recording
+from robogaze.forge.simulate.recording import Move, Recording, Stage
+from robogaze.forge.simulate.scene import CompiledScene
 
 _LET_GO_M, _PUSH_GAP_M, _PUSH_HEIGHT_M, _UNDER_PALM_M = 0.068, 0.03, 0.02, 0.045
 _FINGER_HALF_M = 0.011
@@ -30,8 +31,9 @@ class Subtask:
     A fixture is its own goal: it is opened, closed or pressed, by `fraction` of the travel that the task needs.
     `drop_m` is how far the object falls when released, `lift` how high it is carried (m); `time_scale` scales all
     durations. `grasp_offset` shifts where the fingers close and `release_offset` where they open (m). `waypoint` is a
-    place on the way to the goal. With `regrasp` the fingers close twice. `stop_before` ends the subtask before the
-    phase with that name, and `final_moves` follow.
+    place on the way to the goal. With `regrasp` the fingers close twice; with `retry_offset` (m) they close beside the
+    object first, and then on it. `stop_before` ends the subtask before the phase with that name, and `final_moves`
+    follow. `slippery` fingers do not hold. `number` is the subtask's place in the clip.
     """
 
     obj: SimulatedObject
@@ -45,9 +47,12 @@ class Subtask:
     release_offset: tuple[float, float] = (0.0, 0.0)
     waypoint: Place | None = None
     regrasp: bool = False
+    retry_offset: tuple[float, float] | None = None
+    slippery: bool = False
     stop_before: str = ""
     final_moves: tuple[Move, ...] = ()
     fraction: float = 1.0
+    number: int = 0
 
     @property
     def main_phase(self) -> str:
@@ -59,32 +64,60 @@ class Subtask:
         """The phase after it, in which the arm leaves the object."""
         return "leave" if self.obj.is_fixture else "release"
 
+    @property
+    def stage(self) -> Stage:
+        """The subtask as a stage of a recording, planned from where its object and goal are when it begins."""
+
+        def moves(scene: CompiledScene, state: Vector) -> list[Move]:
+            obj, goal = (_located(obj, scene, state) for obj in (self.obj, self.goal))
+            return replace(self, obj=obj, goal=goal).moves()
+
+        return Stage(self.side, moves, (self.obj.name, self.goal.name), self.number, self.slippery)
+
     def moves(self) -> list[Move]:
+        """The moves from where the object and the goal are at first."""
         moves = _MOVES[self.action](self)
         names = [move.phase for move in moves]
         kept = moves[: names.index(self.stop_before)] if self.stop_before else moves
-        return [_paced(move, self) for move in (*kept, *self.final_moves)]
+        return [replace(move, seconds=move.seconds * self.time_scale) for move in (*kept, *self.final_moves)]
 
 
-def _paced(move: Move, subtask: Subtask) -> Move:
-    return replace(move, seconds=move.seconds * subtask.time_scale, about=(subtask.obj.name, subtask.goal.name))
+def _located(obj: SimulatedObject, scene: CompiledScene, state: Vector) -> SimulatedObject:
+    """An object where it is in a state; one that is fixed stays as it is."""
+    if obj.is_fixture:
+        return replace(obj, offset_m=float(state[scene.qpos_start(obj.name)] * obj.lever_m))
+    if not obj.movable:
+        return obj
+    start = scene.qpos_start(obj.name)
+    x, y, z, w, *_, turn = (float(value) for value in state[start : start + 7])
+    return replace(obj, at=(x, y), base_m=z, yaw=2 * float(np.arctan2(turn, w)))
 
 
 def grasp_height(obj: SimulatedObject) -> float:
-    """The height of the finger tips when they close on an object that stands on the table."""
+    """The height of the finger tips over the base of an object when they close on it."""
     return obj.half_height_m + (0.002 if obj.shape.form == "ball" else 0.0)
 
 
 def _place(subtask: Subtask) -> list[Move]:
-    height = grasp_height(subtask.obj)
+    height = subtask.obj.base_m + grasp_height(subtask.obj)
     x, y = np.add(subtask.obj.at, subtask.grasp_offset)
-    low = subtask.goal.rest_height_m + height + subtask.drop_m
+    low = subtask.goal.rest_height_m + grasp_height(subtask.obj) + subtask.drop_m
     goal_x, goal_y = np.add(subtask.goal.at, subtask.release_offset)
     yaw = _within_quarter(subtask.obj.yaw)
     grasp = [Move(0.3, gap=0.0, phase="grasp")]
     if subtask.regrasp:
         raised = Move(0.35, (x, y, height + 0.05), gap=OPEN_M)
         grasp = [Move(0.25, gap=0.064, phase="grasp"), raised, Move(0.35, (x, y, height)), Move(0.3, gap=0.0)]
+    beside: list[Move] = []
+    if subtask.retry_offset is not None:
+        away_x, away_y = np.add(subtask.obj.at, subtask.retry_offset)
+        beside = [
+            Move(0.75, (away_x, away_y, height + _OVER_M), gap=OPEN_M, yaw=yaw, phase="approach"),
+            Move(0.5, (away_x, away_y, height), phase="descend"),
+            Move(0.3, gap=0.0),
+            Move(0.4, (away_x, away_y, height + _OVER_M)),
+            Move(0.25, gap=OPEN_M),
+        ]
     carry = [Move(1.6, (goal_x, goal_y, low), lift=subtask.lift, yaw=0.0, phase="carry")]
     if subtask.waypoint is not None:
         carry = [
@@ -93,6 +126,7 @@ def _place(subtask: Subtask) -> list[Move]:
             Move(1.1, (goal_x, goal_y, low), lift=subtask.lift),
         ]
     return [
+        *beside,
         Move(0.75, (x, y, height + _OVER_M), gap=OPEN_M, yaw=yaw, phase="approach"),
         Move(0.5, (x, y, height), phase="descend"),
         *grasp,
@@ -200,36 +234,42 @@ def _within_half(yaw: float) -> float:
     return (yaw + np.pi / 2) % np.pi - np.pi / 2
 
 
-def is_done(recording: Recording, subtask: Subtask, frame: int) -> bool:
-    """Whether a subtask is done at a frame: the hand does not touch the object, and the object is as it should be."""
+def is_done(recording: Recording, subtask: Subtask, frame: int, since: int = 0) -> bool:
+    """Whether a subtask that began at frame `since` is done: no hand touches the object, and it is as it should be."""
     if frame < 1 or any(
         frozenset((subtask.obj.name, f"{subtask.side}{part}")) in recording.touching_throughout[frame]
         for part in HAND_PARTS
     ):
         return False
-    return _is_worked(recording, subtask, frame) if subtask.obj.is_fixture else _is_placed(recording, subtask, frame)
+    if subtask.obj.is_fixture:
+        return _is_worked(recording, subtask, frame, since)
+    return _is_placed(recording, subtask, frame)
 
 
-def _is_worked(recording: Recording, subtask: Subtask, frame: int) -> bool:
+def _is_worked(recording: Recording, subtask: Subtask, frame: int, since: int) -> bool:
     """Whether a drawer or a door is open or shut and still, or a button has been on and is up again."""
-    way = recording.offsets_m(subtask.obj.name)[: frame + 1]
-    share, still = way[-1] / subtask.obj.travel_m, abs(way[-1] - way[max(frame - round(_STILL_S * FPS), 0)]) <= _STILL_M
+    way = recording.offsets_m(subtask.obj.name)[since : frame + 1]
+    share, still = (
+        way[-1] / subtask.obj.travel_m,
+        abs(way[-1] - way[-1 - _earlier(recording, len(way) - 1)]) <= _STILL_M,
+    )
     if subtask.action == "press":
         return bool(is_switched(subtask.obj, way.max()) and share <= _UP_SHARE)
     return bool(still and (share >= _OPEN_SHARE if subtask.action == "open" else share <= _SHUT_SHARE))
+
+
+def _earlier(recording: Recording, frame: int) -> int:
+    """How many frames before a frame an object must have been still."""
+    return min(round(_STILL_S * recording.fps), frame)
 
 
 def _is_placed(recording: Recording, subtask: Subtask, frame: int) -> bool:
     """Whether the object is in its goal at a frame: over it, at its height, and still."""
     now = recording.pose(frame, subtask.obj.name)[:3]
     goal = recording.pose(frame, subtask.goal.name)[:3] if subtask.goal.movable else np.array([*subtask.goal.at, 0.0])
-    before = recording.pose(max(frame - round(_STILL_S * FPS), 0), subtask.obj.name)[:3]
+    before = recording.pose(frame - _earlier(recording, frame), subtask.obj.name)[:3]
     return bool(
         np.linalg.norm(now[:2] - goal[:2]) <= subtask.goal.tolerance_m
         and abs(now[2] - goal[2] - subtask.goal.rest_height_m) <= _LEVEL_M
         and np.linalg.norm(now - before) <= _STILL_M
     )
-
-
-def all_done(recording: Recording, subtasks: Sequence[Subtask], frame: int) -> bool:
-    return all(is_done(recording, subtask, frame) for subtask in subtasks)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from robogaze.forge.simulate.clip_spec import ClipSpec
     from robogaze.forge.simulate.generate import SimulationContext
     from robogaze.forge.simulate.playback import Renderer
-    from robogaze.forge.simulate.scene_sampler import RecordedSetup
+    from robogaze.forge.simulate.recorded_setup import RecordedSetup
     from robogaze.forge.simulate.simulation_config import SimulationConfig
 
 SMALL = (96, 64)
@@ -41,17 +41,19 @@ def recipe() -> SimulationConfig:
 def spec(recipe: SimulationConfig) -> ClipSpec:
     """A clean clip: an object is picked up and placed, with a bystander."""
     from robogaze.forge.simulate.clip_spec import sample_clip
+    from robogaze.forge.simulate.scene_sampler import ClipRequest
     from robogaze.forge.simulate.simulation_config import Variation, World
 
     only = recipe.with_(tasks={"place": recipe.tasks["place"]})
-    return sample_clip(only, Variation(make="plain"), World(), np.random.default_rng(4))
+    return sample_clip(only, ClipRequest((Variation(make="plain"),)), World(), np.random.default_rng(4))
 
 
 @pytest.fixture(scope="session")
 def recorded(spec: ClipSpec) -> RecordedSetup:
-    from robogaze.forge.simulate.scene_sampler import RecordedSetup
+    from robogaze.forge.simulate.recorded_setup import RecordedSetup
 
-    return RecordedSetup(spec.sampled.setup, spec.playback.recording, spec.playback.views)
+    playback = spec.playback
+    return RecordedSetup(spec.sampled.setup, playback.recording, playback.views, playback.frame_count)
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze
 
 from robogaze.forge.simulate.arm import FINGERS
 from robogaze.forge.simulate.checks import DEEPEST_M, audit, motion_problem
-from robogaze.forge.simulate.clip_spec import ClipSpec
+from robogaze.forge.simulate.clip_spec import ClipSpec, PlacedFault
 from robogaze.forge.simulate.recording import Recording
 from robogaze.forge.simulate.simulation_config import SimulationConfig
 
@@ -52,7 +52,8 @@ def test_a_clean_clip_does_its_task(spec: ClipSpec) -> None:
 
 def test_a_label_of_an_undone_task_rejects_a_done_one(spec: ClipSpec, recipe: SimulationConfig) -> None:
     undone = next(fault for fault in recipe.faults if fault.task_done is False)
-    assert motion_problem(replace(spec, fault=undone)) == "the result does not match the label"
+    placed = PlacedFault(undone, (), {}, frozenset(), behaviour=spec.behaviours[0])
+    assert motion_problem(replace(spec, faults=(placed,))) == "the result does not match the label"
 
 
 def test_a_bystander_that_moves_is_rejected(spec: ClipSpec) -> None:

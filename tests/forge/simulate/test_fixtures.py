@@ -15,11 +15,12 @@ from robogaze.forge.simulate.checks import motion_problem
 from robogaze.forge.simulate.clip_spec import ClipSpec, sample_clip
 from robogaze.forge.simulate.fixtures import pivot, turned
 from robogaze.forge.simulate.playback import Renderer
-from robogaze.forge.simulate.recording import Recording, record
-from robogaze.forge.simulate.scene_sampler import DrawRejected, RecordedSetup
+from robogaze.forge.simulate.recorded_setup import RecordedSetup
+from robogaze.forge.simulate.recording import Move, Recording, Stage, record
+from robogaze.forge.simulate.scene_sampler import ClipRequest, DrawRejected
 from robogaze.forge.simulate.simulation_config import SimulationConfig, Variation, World
 from robogaze.forge.simulate.state_edits import move_by_itself
-from robogaze.forge.simulate.tasks import Subtask, all_done, is_done
+from robogaze.forge.simulate.tasks import Subtask, is_done
 
 FRONTS = ("open", "close", "open_door", "close_door")
 OPERATED = (*FRONTS, "press")
@@ -34,7 +35,8 @@ def specs(recipe: SimulationConfig) -> dict[str, ClipSpec]:
 
 def beside_another(recipe: SimulationConfig) -> ClipSpec:
     drawn = (
-        sample_clip(recipe, Variation(make="plain"), World(), np.random.default_rng([1, seed])) for seed in range(20)
+        sample_clip(recipe, ClipRequest((Variation(make="plain"),)), World(), np.random.default_rng([1, seed]))
+        for seed in range(20)
     )
     return next(spec for spec in drawn if spec.sampled.setup.unused_goals and not turned_away(spec))
 
@@ -59,7 +61,7 @@ def test_a_fixture_moves_by_contact_alone_and_the_clip_is_clean(specs: dict[str,
     assert not is_done(recording, subtask, at[len(at) // 2]), "the hand is still at it"
     moved = np.flatnonzero(np.abs(np.diff(recording.offsets_m(subtask.obj.name))) > 5e-4)
     assert at[0] - 1 <= moved[0], "it does not begin to move before it is touched"
-    untouched = record(recording.scene, {})
+    untouched = record(recording.scene, [Stage(recording.scene.sides[0], lambda scene, state: [Move(1.0)])])
     assert not is_done(untouched, subtask, len(untouched.states) - 1)
 
 
@@ -68,20 +70,20 @@ def test_operating_the_other_fixture_or_none_does_not_do_the_task(specs: dict[st
     spec = specs[task]
     for make in ("take_other", "give_up"):
         behaviour = BEHAVIOURS.load(make)(spec.sampled.setup, np.random.default_rng(0))
-        recording = record(spec.playback.recording.scene, {spec.subtasks[0].side: behaviour.subtasks[0].moves()})
+        recording = record(spec.playback.recording.scene, [behaviour.subtasks[0].stage])
         last = len(recording.states) - 1
-        assert not all_done(recording, spec.subtasks, last), make
-        assert all_done(recording, behaviour.subtasks, last) == (make == "take_other")
+        assert not is_done(recording, spec.subtasks[0], last), make
+        assert is_done(recording, behaviour.subtasks[0], last) == (make == "take_other")
 
 
 @pytest.mark.parametrize("task", FRONTS)
 def test_a_front_moved_part_of_its_travel_is_neither_open_nor_shut(specs: dict[str, ClipSpec], task: str) -> None:
     spec = specs[task]
     behaviour = BEHAVIOURS.load("fall_short")(spec.sampled.setup, np.random.default_rng(0))
-    recording = record(spec.playback.recording.scene, {spec.subtasks[0].side: behaviour.subtasks[0].moves()})
+    recording = record(spec.playback.recording.scene, [behaviour.subtasks[0].stage])
     way = recording.offsets_m(spec.subtasks[0].obj.name)
     assert abs(way[-1] - way[0]) > 0.01
-    assert not all_done(recording, spec.subtasks, len(recording.states) - 1)
+    assert not is_done(recording, spec.subtasks[0], len(recording.states) - 1)
 
 
 @pytest.mark.parametrize("task", ["open_door", "close_door"])
@@ -116,7 +118,7 @@ def test_two_doors_side_by_side_are_hinged_at_their_outer_ends(specs: dict[str, 
 def test_a_hand_next_to_the_handle_of_a_door_leaves_it_shut(specs: dict[str, ClipSpec]) -> None:
     spec = specs["open_door"]
     behaviour = BEHAVIOURS.load("miss")(spec.sampled.setup, np.random.default_rng(0))
-    recording = record(spec.playback.recording.scene, {spec.subtasks[0].side: behaviour.subtasks[0].moves()})
+    recording = record(spec.playback.recording.scene, [behaviour.subtasks[0].stage])
     for door in (spec.subtasks[0].obj, spec.sampled.setup.unused_goals[0]):
         assert recording.moved_m(door.name).max() < 1e-3
     assert not contact_frames(recording, spec.subtasks[0])
@@ -131,7 +133,9 @@ def test_a_lamp_is_lit_while_its_button_is_down(specs: dict[str, ClipSpec]) -> N
     assert set(lit) <= set(contact_frames(recording, subtask))
     lamp = f"{subtask.obj.name} case"
     with Renderer(recording.scene.model, SMALL) as renderer:
-        before, on = (renderer.frame_state(spec.playback, number, spec.first_camera) for number in (lit[0] - 1, lit[0]))
+        before, on = (
+            renderer.frame_state(spec.playback, number, spec.playback.first_view) for number in (lit[0] - 1, lit[0])
+        )
     assert lamp in before.differences(on)
 
 
@@ -156,7 +160,8 @@ def test_an_idle_fixture_that_moves_is_rejected(specs: dict[str, ClipSpec], task
 @pytest.mark.parametrize("task", ["close", "close_door"])
 def test_a_front_that_moves_by_itself_is_the_idle_one(specs: dict[str, ClipSpec], task: str) -> None:
     spec = specs[task]
-    recorded = RecordedSetup(spec.sampled.setup, spec.playback.recording, spec.playback.views)
+    playback = spec.playback
+    recorded = RecordedSetup(spec.sampled.setup, playback.recording, playback.views, playback.frame_count)
     edit = move_by_itself(recorded, np.random.default_rng(0))
     idle = spec.sampled.setup.unused_goals[0]
     assert edit.bodies == (idle.name,)

@@ -60,7 +60,8 @@ def test_a_data_set_holds_clips_and_annotations(made: SimulatedDataset, domain: 
 def test_a_span_covers_the_frames_that_differ(made: SimulatedDataset) -> None:
     clip = next(clip for clip in made.clips if clip.truth["type"])
     shown, (event,) = clip.reports[0].clip, clip.reports[0].events
-    (first, last), *_ = clip.truth["faults"][0]["frames"]
+    (first, last), *_ = clip.truth["faults"][0]["span_frames"]
+    assert clip.truth["faults"][0]["frames"][0][0] == first
     assert event.onset_s == shown.frame_times_s[first]
     assert event.spans[0].end == pytest.approx(last / shown.fps)
     assert first in event.evidence[0].frames
@@ -108,12 +109,13 @@ def test_a_folder_with_other_settings_is_refused(made: SimulatedDataset) -> None
 def test_types_and_their_faults_are_equally_frequent(context: SimulationContext, recipe: SimulationConfig) -> None:
     plan = SimulationPlan(context, clips=200, types=recipe.types, clean_share=0.4)
     planned_clips = plan.planned_clips()
-    faults = [planned.variation for planned in planned_clips if isinstance(planned.variation, SimulatedFault)]
+    firsts = [planned.request.variations[0] for planned in planned_clips]
+    faults = [variation for variation in firsts if isinstance(variation, SimulatedFault)]
     types = Counter(fault.type for fault in faults)
     assert len(faults) == 120
     assert set(types.values()) == {4}
     assert {fault.make for fault in faults} == {fault.make for fault in recipe.faults}
-    assert {planned.variation for planned in planned_clips} - set(faults) == set(recipe.clean)
+    assert set(firsts) - set(faults) == set(recipe.clean)
 
 
 def test_the_order_of_clips_depends_on_the_seed_and_reveals_nothing(
@@ -123,7 +125,11 @@ def test_the_order_of_clips_depends_on_the_seed_and_reveals_nothing(
     other = SimulationPlan(replace(context, seed=4), clips=60, types=recipe.types, clean_share=0.3)
     assert plan.planned_clips() == plan.planned_clips()
     assert plan.planned_clips() != other.planned_clips()
-    clean = [planned.number for planned in plan.planned_clips() if not isinstance(planned.variation, SimulatedFault)]
+    clean = [
+        planned.number
+        for planned in plan.planned_clips()
+        if not isinstance(planned.request.variations[0], SimulatedFault)
+    ]
     assert clean != list(range(len(clean)))
 
 
@@ -144,7 +150,7 @@ def test_the_tasks_are_among_the_settings(context: SimulationContext, recipe: Si
         replace(context, recipe=recipe.with_tasks(["press"])), clips=9, types=("blur",), clean_share=0.5
     )
     assert plan.settings["tasks"] == ["press"]
-    assert {planned.variation.tasks for planned in plan.planned_clips()} == {()}
+    assert {planned.request.variations[0].tasks for planned in plan.planned_clips()} == {()}
 
 
 def test_an_interrupt_cancels_clips_that_wait(context: SimulationContext, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,7 +159,7 @@ def test_an_interrupt_cancels_clips_that_wait(context: SimulationContext, monkey
     def generate(context: SimulationContext, planned: PlannedClip) -> NoValidDraw:
         started.append(planned.name)
         time.sleep(0.01)
-        return NoValidDraw(planned.name, planned.variation.make, {})
+        return NoValidDraw(planned.name, "plain", {})
 
     def stop() -> None:
         raise KeyboardInterrupt

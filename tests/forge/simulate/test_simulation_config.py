@@ -17,6 +17,7 @@ from robogaze.forge.simulate import BEHAVIOURS, EDITS
 from robogaze.forge.simulate.clip_spec import sample_clip
 from robogaze.forge.simulate.objects import SimulatedObject
 from robogaze.forge.simulate.scene import SURFACES, build_scene
+from robogaze.forge.simulate.scene_sampler import ClipRequest
 from robogaze.forge.simulate.simulation_config import (
     Links,
     SeverityRule,
@@ -24,12 +25,16 @@ from robogaze.forge.simulate.simulation_config import (
     SimulationConfig,
     Surface,
     Variation,
+    Way,
     World,
     load_simulation_config,
 )
 from robogaze.forge.simulate.tasks import Subtask
 
 NAMES = {"object", "goal", "into", "hand", "phase", "Phase", "an_object", "other", "an_other", "part", "asked"}
+
+
+FITTED = ("first", "second", "third", "fourth", "fifth")
 
 
 def names_in(sentence: str) -> set[str]:
@@ -51,7 +56,8 @@ def test_every_make_is_an_edit_or_a_behaviour(recipe: SimulationConfig) -> None:
 def test_secondary_dimensions_and_tasks_of_a_fault_exist(recipe: SimulationConfig, domain: Domain) -> None:
     for fault in recipe.faults:
         assert set(fault.secondary) <= set(domain.dimensions) - {domain.dimension_of[fault.type]}, fault.make
-    for variation in (*recipe.faults, *recipe.clean):
+    negatives = [negative for hard in recipe.difficulties.values() for negative in hard.negatives.values()]
+    for variation in (*recipe.faults, *recipe.clean, *negatives):
         assert set(variation.tasks) <= set(recipe.tasks), variation.make
 
 
@@ -63,9 +69,9 @@ def test_descriptions_use_known_names(recipe: SimulationConfig) -> None:
 
 
 def test_worlds_are_disjoint_subsets_of_all_surroundings(recipe: SimulationConfig) -> None:
-    everything = World()
+    everything, worlds = World(), [recipe.worlds[name] for name in FITTED]
     for name in set(World.model_fields) - {"objects"}:
-        whole, parts = getattr(everything, name), [getattr(world, name) for world in recipe.worlds.values()]
+        whole, parts = getattr(everything, name), [getattr(world, name) for world in worlds]
         if isinstance(whole[0], str):
             assert all(set(part) <= set(whole) for part in parts), name
             assert all(not set(part) & set(other) for part, other in combinations(parts, 2)), name
@@ -74,8 +80,15 @@ def test_worlds_are_disjoint_subsets_of_all_surroundings(recipe: SimulationConfi
             assert all(lower[1] <= upper[0] for lower, upper in pairwise(sorted(parts))), name
 
 
+def test_the_world_for_measuring_shares_neither_arms_nor_surfaces(recipe: SimulationConfig) -> None:
+    measured = recipe.worlds["sixth"]
+    for name in ("links", "tables", "walls"):
+        others = {part for world in [World(), *map(recipe.world, FITTED)] for part in getattr(world, name)}
+        assert not others & {*getattr(measured, name)}, name
+
+
 def test_one_world_has_objects_that_no_other_has(recipe: SimulationConfig) -> None:
-    *bystanders, last = recipe.worlds.values()
+    *bystanders, last = (recipe.worlds[name] for name in FITTED)
     assert last.objects
     assert not set(last.objects).intersection(*(world.objects for world in bystanders))
 
@@ -115,16 +128,19 @@ def test_a_task_with_unknown_objects_is_refused(recipe: SimulationConfig) -> Non
 
 def test_a_clip_of_a_world_has_only_its_objects(recipe: SimulationConfig) -> None:
     world = recipe.world("fifth")
-    spec = sample_clip(recipe, Variation(make="plain", tasks=("place",)), world, np.random.default_rng(2))
+    spec = sample_clip(
+        recipe, ClipRequest((Variation(make="plain", tasks=("place",)),)), world, np.random.default_rng(2)
+    )
     kinds = {obj.kind for obj in spec.sampled.setup.objects}
     assert kinds <= set(world.objects)
 
 
 def test_every_surface_and_every_link_style_can_be_built(recipe: SimulationConfig) -> None:
     kinds = {name: World.model_fields[name].default for name in ("links", "tables", "walls")}
-    assert set(get_args(Links)) == set(kinds["links"])
-    assert set(get_args(Surface)) == {*kinds["tables"], *kinds["walls"]}
-    for links in kinds["links"]:
+    measured = recipe.worlds["sixth"]
+    assert set(get_args(Links)) == {*kinds["links"], *measured.links}
+    assert set(get_args(Surface)) == {*kinds["tables"], *kinds["walls"], *measured.tables, *measured.walls}
+    for links in get_args(Links):
         build_scene([], {"": (1.0, 0.0, 0.0)}, World(links=(links,)), np.random.default_rng(0))
     for surface in get_args(Surface):
         picture = SURFACES[surface](np.array([0.4, 0.5, 0.6]), np.random.default_rng(0))
@@ -169,6 +185,7 @@ def test_selected_tasks_keep_their_variations_in_order(recipe: SimulationConfig)
     assert all(set(variation.tasks) <= {"push", "press"} for variation in (*only.faults, *only.clean))
     assert {variation.make for variation in recipe.clean} - {variation.make for variation in only.clean} == {
         "grasp_again",
+        "retry",
         "drop",
         "detour",
     }
@@ -205,3 +222,30 @@ def test_a_domain_without_a_recipe_is_an_error_with_the_missing_file(tmp_path: P
 
 def fault_with(*severity: SeverityRule) -> SimulatedFault:
     return SimulatedFault(type="wobble", make="jump", severity=severity, description="It wobbles.", evidence="a wobble")
+
+
+def test_a_fault_of_behaviour_has_an_act_unless_it_is_measured(recipe: SimulationConfig) -> None:
+    measured = {"brush_past", "pass_through"}
+    for fault in recipe.faults:
+        if fault.make in BEHAVIOURS:
+            assert (fault.act is None) == (fault.make in measured), fault.make
+            assert fault.act is None or {fault.act.since, fault.act.until or ""} <= {*recipe.phases}, fault.make
+
+
+def test_every_way_of_a_difficulty_is_possible_for_some_fault(recipe: SimulationConfig) -> None:
+    assert {way for fault in recipe.faults for way in fault.ways} == set(get_args(Way))
+
+
+def test_an_unknown_difficulty_is_answered_with_the_known_ones(recipe: SimulationConfig) -> None:
+    with pytest.raises(InputError, match="unknown difficulty 'fiendish'; known: hard"):
+        recipe.difficulty("fiendish")
+
+
+def test_a_chain_joins_its_instructions(recipe: SimulationConfig) -> None:
+    words = recipe.chain.words(4)
+    assert [text.format(instruction="press it.") for text in words] == [
+        "First, press it.",
+        "Then, press it.",
+        "Then, press it.",
+        "Finally, press it.",
+    ]

@@ -1,0 +1,179 @@
+"""A fault shows where the clip is rendered differently without it; its annotation covers what people mark."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze[forge]'")
+
+from robogaze.forge.simulate import EDITS
+from robogaze.forge.simulate.arm import Vector
+from robogaze.forge.simulate.checks import visibility_problem
+from robogaze.forge.simulate.clip_spec import ClipSpec, PlacedFault
+from robogaze.forge.simulate.fault_event import conditions
+from robogaze.forge.simulate.fault_frames import FaultFrames, act_frames, changes_picture, measure
+from robogaze.forge.simulate.playback import PlaybackEdit, Renderer
+from robogaze.forge.simulate.recorded_setup import RecordedSetup
+from robogaze.forge.simulate.scene_sampler import DrawRejected
+from robogaze.forge.simulate.simulation_config import Act, SimulatedFault, SimulationConfig
+
+CLEAN = {"change_light", "move_lamp", "pan_aside", "go_round"}
+
+
+def with_edit(spec: ClipSpec, recipe: SimulationConfig, make: str, edit: PlaybackEdit) -> ClipSpec:
+    fault = next((fault for fault in recipe.faults if fault.make == make), recipe.faults[0])
+    placed = PlacedFault(fault, edit.bodies, edit.description_fields, frozenset(), edit=edit)
+    return replace(spec, playback=replace(spec.playback, edits=(edit,)), faults=(placed,))
+
+
+def compared(spec: ClipSpec, renderer: Renderer) -> FaultFrames:
+    return measure(renderer, spec, spec.faults[0])
+
+
+def problem(spec: ClipSpec, renderer: Renderer) -> str | None:
+    return visibility_problem(spec, spec.faults[0], renderer, compared(spec, renderer))
+
+
+def raised(spec: ClipSpec, first: int, last: int, by_m: float = 0.05) -> PlaybackEdit:
+    """The first bystander is higher for some frames."""
+    name = spec.sampled.setup.bystanders[0].name
+    height = spec.playback.recording.scene.qpos_start(name) + 2
+
+    def state(number: int, whole: Vector) -> Vector:
+        whole[height] += by_m if first <= number < last else 0.0
+        return whole
+
+    return PlaybackEdit((first, last), bodies=(name,), state=state)
+
+
+def test_a_fault_has_exactly_the_frames_that_differ_without_it(
+    spec: ClipSpec, recipe: SimulationConfig, renderer: Renderer
+) -> None:
+    found = compared(with_edit(spec, recipe, "hover", raised(spec, 20, 31)), renderer)
+    assert found.shown == tuple(range(20, 31))
+    assert found.developing == (20,), "it develops at once; the rest is its result"
+    assert found.bodies == {spec.sampled.setup.bystanders[0].name}
+
+
+def test_an_edit_that_does_nothing_has_no_frames(spec: ClipSpec, recipe: SimulationConfig, renderer: Renderer) -> None:
+    assert compared(with_edit(spec, recipe, "hover", PlaybackEdit()), renderer).shown == ()
+
+
+def test_an_edit_that_changes_another_body_is_rejected(
+    spec: ClipSpec, recipe: SimulationConfig, renderer: Renderer
+) -> None:
+    edited = with_edit(spec, recipe, "hover", replace(raised(spec, 20, 31), bodies=("table",)))
+    assert problem(edited, renderer) == "bodies differ from the twin that the edit does not name"
+
+
+def test_an_invisible_fault_is_rejected(spec: ClipSpec, recipe: SimulationConfig, renderer: Renderer) -> None:
+    tiny = with_edit(spec, recipe, "hover", raised(spec, 20, 31, by_m=3e-4))
+    assert problem(tiny, renderer) == "the event is not visibly different from the twin"
+    hidden = spec.sampled.setup.hidden_objects[0].name
+    assert problem(with_edit(spec, recipe, "hover", replace(raised(spec, 20, 31), bodies=(hidden,))), renderer)
+
+
+def test_each_fault_is_measured_without_the_others(
+    spec: ClipSpec, recipe: SimulationConfig, renderer: Renderer
+) -> None:
+    first, second = raised(spec, 20, 25), raised(spec, 30, 40)
+    both = with_edit(spec, recipe, "hover", first)
+    both = replace(both, playback=replace(both.playback, edits=(first, second)))
+    assert compared(both, renderer).shown == tuple(range(20, 25))
+
+
+@pytest.mark.parametrize("make", ["fade_in", "fade_out", "morph"])
+def test_what_fades_develops_as_long_as_its_opacity_changes(
+    make: str, spec: ClipSpec, recorded: RecordedSetup, recipe: SimulationConfig, renderer: Renderer
+) -> None:
+    found = compared(with_edit(spec, recipe, make, sample_edit(make, recorded)), renderer)
+    assert 12 <= len(found.developing) <= 40
+
+
+LASTING = FaultFrames(tuple(range(50, 100)), tuple(range(50, 55)), frozenset())
+PASSING = FaultFrames(tuple(range(50, 80)), tuple(range(50, 55)), frozenset())
+BRIEF = FaultFrames((50, 51, 52), (50,), frozenset())
+
+
+@pytest.mark.parametrize(
+    ("covers", "frames", "wanted"),
+    [
+        ("appearance", LASTING, (50, 60)),  # until it is plain, half a second after it is complete
+        ("appearance", BRIEF, (50, 53)),  # all of what comes and goes at once
+        ("change", LASTING, (50, 55)),
+        ("act", LASTING, (50, 55)),  # its result lasts
+        ("act", PASSING, (50, 80)),
+        ("state", LASTING, (50, 100)),
+        ("state", PASSING, (50, 80)),
+        ("outcome", PASSING, (54, 100)),
+    ],
+)
+def test_an_annotation_covers_what_people_mark(covers: str, frames: FaultFrames, wanted: tuple[int, int]) -> None:
+    assert frames.covered(covers, fps=10, frame_count=100, plain_s=0.5) == tuple(range(*wanted))
+
+
+def test_an_act_is_given_by_the_phases_of_its_subtask(spec: ClipSpec) -> None:
+    recording, count = spec.playback.recording, spec.playback.frame_count
+    first = {phase.name: phase.first for phase in recording.phases}
+    grasp = act_frames(recording, Act(since="grasp", until="carry"), 0, count)
+    assert grasp == tuple(range(first["grasp"], first["carry"]))
+    later = act_frames(recording, Act(since="grasp", until="carry", plus_s=0.5), 0, count)
+    assert later == tuple(range(first["grasp"], first["carry"] + 8))
+    assert act_frames(recording, Act(since="release", after=True), 0, count) == tuple(range(first["retreat"], count))
+    assert act_frames(recording, Act(since="approach", most_s=1.0), 0, first["carry"]) == tuple(
+        range(first["carry"] - 16, first["carry"])
+    )
+
+
+def test_conditions_of_severity(spec: ClipSpec, recipe: SimulationConfig, renderer: Renderer) -> None:
+    last = spec.playback.frame_count
+    grasp = next(phase.first for phase in spec.playback.recording.phases if phase.name == "grasp")
+    lasting = with_edit(spec, recipe, "hover", raised(spec, grasp + 1, last))
+    assert conditions(lasting, compared(lasting, renderer)) == ("lasting", "decisive")
+    early = compared(with_edit(spec, recipe, "hover", raised(spec, 2, 4)), renderer)
+    assert conditions(spec, early) == ()
+    assert conditions(spec, replace(early, bodies=frozenset((spec.subtasks[0].obj.name,)))) == ("handled",)
+
+
+@pytest.mark.parametrize("make", sorted(set(EDITS.names()) - CLEAN - {"swap_marks", "move_by_itself"}))
+def test_every_edit_changes_only_the_bodies_it_names(
+    make: str, spec: ClipSpec, recorded: RecordedSetup, recipe: SimulationConfig, renderer: Renderer
+) -> None:
+    edit = sample_edit(make, recorded)
+    edited = with_edit(spec, recipe, make, edit)
+    assert 1 <= edit.frames[0] < edit.frames[1] <= spec.playback.frame_count, "the clip starts without it"
+    if edit.edits_picture:
+        noise = np.random.default_rng(0).integers(0, 256, (spec.playback.frame_count, 64, 96, 3), np.uint8)
+        changed = [number for number, frame in enumerate(noise) if changes_picture(edited, edit, number, frame)]
+        assert set(changed) <= set(range(*edit.frames))
+        assert changed
+        return
+    found = compared(edited, renderer)
+    assert found.shown
+    assert set(found.shown) <= set(range(*edit.frames))
+    if edit.bodies:
+        assert found.bodies <= set(edit.bodies)
+        assert problem(edited, renderer) != "the clip differs from the twin before the onset"
+
+
+def test_marks_are_exchanged_between_two_arms_only(recorded: RecordedSetup) -> None:
+    with pytest.raises(DrawRejected, match="a single arm"):
+        EDITS.load("swap_marks")(recorded, np.random.default_rng(0))
+
+
+def test_clean_variations_are_edits_too() -> None:
+    assert set(EDITS.names()) >= CLEAN
+
+
+def sample_edit(make: str, recorded: RecordedSetup) -> PlaybackEdit:
+    for seed in range(40):
+        try:
+            return EDITS.load(make)(recorded, np.random.default_rng(seed))
+        except DrawRejected:
+            continue
+    raise AssertionError(f"{make}: every draw was rejected")
+
+
+def test_every_fault_is_described_in_a_sentence(recipe: SimulationConfig) -> None:
+    assert all(isinstance(fault, SimulatedFault) and fault.description.endswith(".") for fault in recipe.faults)
