@@ -394,7 +394,7 @@ def test_a_claim_sheet_is_shown_beside_its_event_and_opens_on_its_own(
     assert opened.page.locator("[data-moment=sheet] figcaption").inner_text() == "claim sheet, 4 frames from 0 to 63"
     assert opened.page.locator("[data-moment=sheet] a").get_attribute("href") == "sheet%201.jpg"
     assert opened.page.locator(".evidence").count() == 1, "a place alone is no block of its own"
-    opened.page.locator("[data-moment=sheet] a").click()
-    (other,) = (tab for tab in opened.page.context.pages if tab != opened.page)
-    other.wait_for_load_state()
-    assert other.url.endswith("/sheet%201.jpg")
+    with opened.page.context.expect_page() as other:
+        opened.page.locator("[data-moment=sheet] a").click()
+    other.value.wait_for_load_state()
+    assert other.value.url.endswith("/sheet%201.jpg")
