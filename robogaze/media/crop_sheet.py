@@ -20,8 +20,8 @@ SIDE_PX = 1600
 MAX_ZOOM = 6
 """The largest factor of enlargement."""
 
-MARGIN = 0.5
-"""What a crop shows on each side of a box, as a share of the box."""
+MARGIN, MAX_MARGIN = 0.75, 0.1
+"""What a crop shows on each side of a box: as a share of the box, and at most of the longer side of the view."""
 
 MIN_CROP_PX, MIN_CROP = 64, 0.15
 """The least width and height of a crop: in pixels of the video, and as a share of the longer side of the view."""
@@ -59,8 +59,10 @@ def crop_size(boxes: Iterable[Box], view_size: tuple[int, int]) -> tuple[int, in
     """Width and height of the crops in pixels, no larger than the view; neither is under two thirds of the other."""
     width, height = view_size
     sides = [((box.right - box.left) * width, (box.bottom - box.top) * height) for box in boxes]
-    least = max(MIN_CROP_PX, MIN_CROP * max(view_size))
-    wide, high = (max(least, max(values) * (1 + 2 * MARGIN)) for values in zip(*sides, strict=True))
+    least, margin = max(MIN_CROP_PX, MIN_CROP * max(view_size)), MAX_MARGIN * max(view_size)
+    wide, high = (
+        max(least, largest + 2 * min(margin, MARGIN * largest)) for largest in map(max, zip(*sides, strict=True))
+    )
     return min(width, math.ceil(max(wide, high * _LEAST_RATIO))), min(height, math.ceil(max(high, wide * _LEAST_RATIO)))
 
 

@@ -15,7 +15,7 @@ from robogaze.core.time import Span
 from robogaze.media import DecodedClip, decode_clip
 from robogaze.media.claim_sheet import claim_sheet
 from robogaze.media.compose import decode_image
-from robogaze.media.crop_sheet import SIDE_PX
+from robogaze.media.crop_sheet import SIDE_PX, crop_size
 from robogaze.media.decode import Image
 
 from .videos import number_in, write
@@ -158,3 +158,17 @@ def test_originals_are_the_frames_asked_for(tmp_path: Path, start_s: float | Non
     offset = 0 if start_s is None else 8
     assert list(found) == [0, 3, 70, 71, 119 - offset]
     assert {number: number_in(view) for number, (view,) in found.items()} == {n: n + offset for n in found}
+
+
+@pytest.mark.parametrize(
+    ("box", "size"),
+    [
+        (Box(left=0.5, top=0.5, right=0.51, bottom=0.51), (96, 96)),
+        (Box(left=0.5, top=0.5, right=0.6, bottom=0.6), (160, 120)),
+        (Box(left=0.2, top=0.2, right=0.6, bottom=0.6), (384, 320)),
+        (Box(left=0.1, top=0.5, right=0.9, bottom=0.55), (640, 427)),
+    ],
+    ids=["small", "usual", "large", "wide"],
+)
+def test_crop_has_a_margin_and_is_neither_tiny_nor_narrow(box: Box, size: tuple[int, int]) -> None:
+    assert crop_size([box], (640, 480)) == size
