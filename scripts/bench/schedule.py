@@ -48,6 +48,10 @@ class Cost:
     picture_bytes: int
     common_share: float | None
 
+    def __str__(self) -> str:
+        tokens = f"{(self.usage.prompt_tokens or 0) / 1000:.0f} thousand prompt tokens"
+        return f"{self.usage.calls} calls, {self.usage.rounds} rounds, {tokens}, {self.picture_bytes / 2**20:.1f} MiB"
+
 
 def typical(body: Body) -> Any:
     """The stub's answer, with what a model typically observes, how it divides the clip, and what it finds relevant."""
@@ -111,7 +115,7 @@ def tokens(part: Any) -> int:
     return jpeg_tokens(picture_of(part)) if part["type"] == "image_url" else len(part["text"]) // 4
 
 
-def tables(found: dict[str, list[Cost]]) -> str:
+def tables(found: dict[str, list[Cost]], lengths: Sequence[int]) -> str:
     """The tables of docs/cost.md: a row for each pipeline, a column for each length."""
     columns = {
         "Calls (rounds)": lambda cost: f"{cost.usage.calls} ({cost.usage.rounds})",
@@ -121,7 +125,10 @@ def tables(found: dict[str, list[Cost]]) -> str:
     }
     lines = []
     for title, cell in columns.items():
-        lines += [f"| {title} | " + " | ".join(f"{length} s" for length in LENGTHS_S) + " |", "|---" * 6 + "|"]
+        lines += [
+            f"| {title} | " + " | ".join(f"{length} s" for length in lengths) + " |",
+            "|---" * (1 + len(lengths)) + "|",
+        ]
         lines += [f"| {name} | " + " | ".join(map(cell, costs)) + " |" for name, costs in found.items()] + [""]
     return "\n".join(lines)
 
@@ -130,20 +137,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--domain", default=default_domain())
     parser.add_argument("--pipeline", action="append", help="default: every pipeline of the domain")
+    parser.add_argument("--length", type=int, action="append", help=f"in seconds; default: {LENGTHS_S}")
     options = parser.parse_args()
+    lengths = options.length or LENGTHS_S
     domain = load_domain(options.domain)
     built = [Pipeline.build(domain, name) for name in options.pipeline or domain.pipelines]
     found: dict[str, list[Cost]] = {pipeline.name: [] for pipeline in built if pipeline.roles}
     stub = Stub()
     with tempfile.TemporaryDirectory() as folder, running(stub) as url:
-        for length in LENGTHS_S:
+        for length in lengths:
             path = write_clip(Path(folder) / f"{length}.mp4", length * FPS, WIDTH, HEIGHT, FPS)
-            for pipeline in built:
-                if pipeline.name in found:
-                    with open_clip(ManifestEntry(path=path), pipeline, None) as opened:
+            for measures in (False, True):
+                asking = [pipeline for pipeline in built if pipeline.roles and pipeline.measures == measures]
+                if not asking:
+                    continue
+                with open_clip(ManifestEntry(path=path), asking[0], None) as opened:
+                    for pipeline in asking:
                         found[pipeline.name].append(asyncio.run(cost(pipeline, opened, stub, url)))
-            print(f"{length} s measured", flush=True)
-    print(tables(found))
+                        print(f"{length} s, {pipeline.name}: {found[pipeline.name][-1]}", flush=True)
+    print(tables(found, lengths))
 
 
 if __name__ == "__main__":
