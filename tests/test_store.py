@@ -304,7 +304,7 @@ def test_any_instruction_is_taken_up_again(root: Path, instruction: str) -> None
         run.write(make_report("second"), {})
     with RunFolder(root, CONFIGURATION) as run:
         run.add(make_line("first", instruction=instruction))
-    assert [one.clip.id for one in read_run(root).reports] == ["first", "second"]
+    assert [report.clip.id for report in read_run(root).reports] == ["first", "second"]
 
 
 # One process at a time.
@@ -487,7 +487,7 @@ def test_no_two_ids_share_a_folder(root: Path) -> None:
         for name in AWKWARD:
             assert run.stored.report(name) == make_report(name)
     finished = read_run(root)
-    assert [one.clip.id for one in finished.reports] == AWKWARD
+    assert [report.clip.id for report in finished.reports] == AWKWARD
     assert [finished.frames(name) for name in AWKWARD] == [{1: name.encode()} for name in AWKWARD]
     assert len([*(root / "reports").iterdir()]) == len([*(root / "frames").iterdir()]) == len(AWKWARD)
     assert {path.name for path in root.iterdir() if path.is_file()} == {"run.json", "run.lock", "manifest.jsonl"}

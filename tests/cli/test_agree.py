@@ -21,7 +21,7 @@ def annotators(tmp_path: Path) -> list[Path]:
     """Three annotators' files."""
     accounts = demo_annotators(["ann", "bob", "eve"])
     return [
-        write(tmp_path / f"{name}.csv", [one for one in accounts if one.author == name])
+        write(tmp_path / f"{name}.csv", [account for account in accounts if account.author == name])
         for name in ("ann", "bob", "eve")
     ]
 
@@ -65,7 +65,7 @@ def test_the_order_of_files_changes_nothing_at_all(robogaze: Shell, annotators: 
 
 
 def test_who_is_not_named_goes_by_the_name_of_the_file(robogaze: Shell, tmp_path: Path) -> None:
-    accounts = [replace(one, author="") for one in demo_annotators(["ann"])]
+    accounts = [replace(annotation, author="") for annotation in demo_annotators(["ann"])]
     paths = [write(tmp_path / f"{name}.csv", accounts) for name in ("zoe", "max")]
     assert told(robogaze, *paths)["annotators"] == ["max", "zoe"]
 
@@ -93,10 +93,11 @@ def test_one_annotator_has_no_agreement_and_the_exit_code_says_so(robogaze: Shel
 
 def test_annotators_of_other_clips_have_no_agreement(robogaze: Shell, tmp_path: Path) -> None:
     accounts = demo_annotators(["ann", "bob"])
-    first = min(one.clip_id for one in accounts)
+    first = min(account.clip_id for account in accounts)
     paths = [
         write(
-            tmp_path / f"{name}.csv", [one for one in accounts if (one.author, one.clip_id == first) == (name, early)]
+            tmp_path / f"{name}.csv",
+            [account for account in accounts if (account.author, account.clip_id == first) == (name, early)],
         )
         for name, early in (("ann", True), ("bob", False))
     ]
@@ -142,7 +143,11 @@ def test_everything_is_written_and_what_is_settled_can_be_a_reference(
 
 
 def test_a_terminal_shows_the_head_of_a_long_queue(robogaze: Shell, tmp_path: Path) -> None:
-    alone = [replace(one, clip_id=f"{one.clip_id}{number}") for number in range(3) for one in demo_annotators(["ann"])]
+    alone = [
+        replace(annotation, clip_id=f"{annotation.clip_id}{number}")
+        for number in range(3)
+        for annotation in demo_annotators(["ann"])
+    ]
     nobody = [replace(one, author="bob", findings=()) for one in alone]
     ran = robogaze("agree", write(tmp_path / "all.csv", [*alone, *nobody]), *FEW)
     events = sum(len(one.findings) for one in alone)
@@ -154,7 +159,7 @@ def test_a_judgement_that_is_missing_is_unscored_and_the_exit_code_says_so(
     robogaze: Shell, annotators: list[Path], tmp_path: Path
 ) -> None:
     accounts = demo_annotators(["ann", "bob"])
-    ids = {(one.clip_id, one.author): [each.id for each in one.findings] for one in accounts}
+    ids = {(account.clip_id, account.author): [finding.id for finding in account.findings] for account in accounts}
     lines = [
         {"clip_id": clip, "reference_id": f"ann/{one}", "prediction_id": f"bob/{other}", "similarity": 0.5}
         for (clip, author), found in ids.items() if author == "ann"

@@ -131,7 +131,7 @@ def test_out_holds_every_table_and_the_json(robogaze: Shell, runs: list[Path], t
     out = tmp_path / "out"
     ran = robogaze("compare", *runs, *FEW, "--json", "--out", out)
     assert json.loads((out / "comparison.json").read_text()) == json.loads(ran.out)
-    assert {one.stem for one in out.glob("*.csv")} == {
+    assert {file.stem for file in out.glob("*.csv")} == {
         "leaderboard", "clips", "by-dimension", "by-type", "new-base-pair", "new-base-in-what", "new-base-flips"
     }  # fmt: skip
 
@@ -261,7 +261,7 @@ def test_the_judges_errors_are_taken_off(robogaze: Shell, runs: list[Path], tmp_
     assert found["runs"][0]["calibrated"]["labels"] == 40
     shown = " ".join(robogaze("compare", *runs, *FEW, "--calibration", said, "--reference", true).out.split())
     assert "prediction-powered inference" in shown
-    own = [part for one in runs for part in ("--calibration", f"{one.stem}={said}")]
+    own = [part for run in runs for part in ("--calibration", f"{run.stem}={said}")]
     pair = told(robogaze("compare", *runs, *FEW, *own, "--reference", true, "--json"))["pairs"][0]
     assert pair["corrected"]["difference"]["value"] == pytest.approx(2 / 9)  # nine prompts with two complete clips
     refused = robogaze("compare", *runs, "--calibration", f"other={said}", "--reference", true)

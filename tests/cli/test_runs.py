@@ -91,7 +91,7 @@ def test_a_checkpoint_that_changed_under_a_clip_id_is_refused(
     ran = robogaze("score", manifest(tmp_path, {**row, "checkpoint": "step_2"}), "--out", out)
     assert ran.code == 1
     assert "the checkpoint of" in ran.err
-    assert [one.clip.checkpoint for one in reports(out)] == ["step_1"]
+    assert [report.clip.checkpoint for report in reports(out)] == ["step_1"]
 
 
 def test_an_initial_frame_that_changed_is_refused_wherever_it_lies(
@@ -114,7 +114,7 @@ def test_one_film_under_two_checkpoints_is_two_clips(
 ) -> None:
     rows = [{"path": measured.name, "checkpoint": f"step_{number}"} for number in (1, 2)]
     assert robogaze("score", manifest(tmp_path, *rows), "--out", out).code == 0
-    assert [one.clip.checkpoint for one in reports(out)] == ["step_1", "step_2"]
+    assert [report.clip.checkpoint for report in reports(out)] == ["step_1", "step_2"]
 
 
 def test_one_film_that_differs_in_nothing_an_id_is_made_of_needs_ids(
@@ -151,7 +151,7 @@ def test_a_file_that_was_mended_is_scored_and_leaves_the_list(
     measured.write_bytes(whole)
     monkeypatch.chdir(tmp_path)
     assert robogaze("score", "clips.jsonl", "--out", "out").code == 0
-    assert [one.clip.id for one in reports(out)] == ["bar"]
+    assert [report.clip.id for report in reports(out)] == ["bar"]
     assert read_run(out).unreadable == ()
 
 
@@ -211,7 +211,7 @@ def test_clips_that_no_answer_came_for_are_tried_again_by_the_same_command(
         stub.behave, before = lambda body: None, stub.requests
         assert robogaze(*command).code == 0
     assert stage_of(stub.asked[before]) == "segment", "what was answered is not asked again"
-    assert [one.status for one in reports(out)] == ["complete"]
+    assert [report.status for report in reports(out)] == ["complete"]
 
 
 @pytest.mark.parametrize("status", [500, 429])
@@ -287,7 +287,7 @@ def test_a_damaged_file_of_answers_is_named_with_the_way_out(
             assert re.search(r"calls\.sqlite cannot be (read|opened) \(.*\); delete (the file|it)", ran.err)
             path.unlink()
             assert robogaze(*command).code == 0
-    assert [one.status in ("partial", "unscored") for one in reports(out)] == [False]
+    assert [report.status in ("partial", "unscored") for report in reports(out)] == [False]
 
 
 def test_without_a_folder_a_broken_answer_is_not_replayed(robogaze: Shell, clip: Path, tmp_path: Path) -> None:

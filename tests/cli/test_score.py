@@ -240,7 +240,7 @@ def test_a_folder_is_all_its_videos_at_any_depth(robogaze: Shell, tmp_path: Path
         shutil.copy(video, tmp_path / "gen" / name)
     (tmp_path / "gen" / "a.txt").write_text("Move the bar")
     ran = robogaze("score", tmp_path / "gen", "--out", tmp_path / "out", "--json")
-    assert [Path(one["clip"]["uri"]).name for one in json.loads(ran.out)["reports"]] == ["a.mp4", "b.mp4"]
+    assert [Path(report["clip"]["uri"]).name for report in json.loads(ran.out)["reports"]] == ["a.mp4", "b.mp4"]
     assert json.loads(ran.out)["reports"][0]["clip"]["instruction"] == "Move the bar"
     assert f"{tmp_path / 'gen'}: 2 clips, layout plain" in ran.err
 

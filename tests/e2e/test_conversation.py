@@ -29,14 +29,14 @@ async def test_the_report_keeps_all_seven_with_what_became_of_them(robot: Domain
     assert [report.clip.id for report in reports] == ["cube_teleports", "gripper_through_cup"]
     for report in reports:
         assert report.status == "complete"
-        verdicts = [one.verdict for one in report.hypotheses]
+        verdicts = [hypothesis.verdict for hypothesis in report.hypotheses]
         assert {verdict: verdicts.count(verdict) for verdict in verdicts} == {"accepted": 3, "merged": 1, "rejected": 3}
         assert [event.type for event in report.events] == ["object_distortion", "object_penetration", "blur"]
         _, penetration, blur = report.events
         assert all(event.secondary == () for event in report.events), "an event for each dimension of the contact"
         assert (penetration.severity, blur.severity) == (4, 2)
         assert [span.start for span in penetration.spans] == [1.0], "the critic's refined span"
-        assert all(one.reason for one in report.hypotheses)
+        assert all(hypothesis.reason for hypothesis in report.hypotheses)
         assert report.usage.rounds == 5
 
 

@@ -55,7 +55,7 @@ async def test_every_row_of_the_table_fits_somewhere(clip: Path, tmp_path: Path)
     unmet = set(FAULTS)
     for play in PLAYS:
         async with prepared(play, clip, tmp_path) as bench:
-            asked = {one.question: one for one in reversed(bench.calls["found"])}
+            asked = {call.question: call for call in reversed(bench.calls["found"])}
             unmet -= {name for name in unmet if any(map(FAULTS[name].fits, asked.values()))}
     assert unmet == set()
 

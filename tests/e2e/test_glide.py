@@ -168,13 +168,13 @@ async def test_a_fault_in_two_windows_is_one_event_with_two_spans(game: Domain, 
 
 async def test_the_report_keeps_what_became_of_every_suspicion(game: Domain, play: Path) -> None:
     report, _ = await examine(game, play, "glide", *DECIDED)
-    assert {one.id: (one.verdict, one.merged_into) for one in report.hypotheses} == {
+    assert {hypothesis.id: (hypothesis.verdict, hypothesis.merged_into) for hypothesis in report.hypotheses} == {
         "H1": ("rejected", None),
         "H2": ("accepted", None),
         "H3": ("rejected", None),
         "H4": ("merged", "H2"),
     }
-    assert all(one.reason for one in report.hypotheses)
+    assert all(hypothesis.reason for hypothesis in report.hypotheses)
 
 
 async def test_a_false_alarm_is_rejected_after_a_closer_look(game: Domain, play: Path) -> None:
@@ -299,7 +299,7 @@ async def test_a_model_that_dies_on_the_way_leaves_nothing_clean(game: Domain, p
     expected = {"scan": "unscored", "remember": "unscored"}
     assert report.status == expected.get(stage, "partial")
     if stage == "investigate":
-        assert {one.verdict for one in report.hypotheses} == {"unverified"}
+        assert {hypothesis.verdict for hypothesis in report.hypotheses} == {"unverified"}
         assert report.events == ()
 
 

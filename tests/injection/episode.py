@@ -429,7 +429,7 @@ def _asked_otherwise(report: Report, case: Case) -> str | None:
 
 def _not_written_down(report: Report, case: Case) -> str | None:
     """What is wrong with the report of a clip that a fault did not pass by."""
-    kinds, stages = {one.kind for one in report.failures}, {one.stage for one in report.failures}
+    kinds, stages = {failure.kind for failure in report.failures}, {failure.stage for failure in report.failures}
     if not kinds & _KINDS[case.fault.outcome]:
         return f"failures {report.failures!s:.300}"
     if case.extent == "server":
@@ -439,7 +439,7 @@ def _not_written_down(report: Report, case: Case) -> str | None:
         )
     if stages != {STAGE_OF[case.question]} and stages != {"vote", "direct"}:
         return f"failures of {stages}"
-    missed = {one.dimension for one in report.failures}
+    missed = {failure.dimension for failure in report.failures}
     unexamined = {name for name, each in report.coverage.items() if each.state == "not_examined"}
     if case.question == "propose" and missed != unexamined:
         return f"failures in {missed}, not examined {unexamined}"
@@ -448,7 +448,9 @@ def _not_written_down(report: Report, case: Case) -> str | None:
     ended = (status, "faulty" if report.events else "undecided")
     if (report.status, report.verdict) != ended:
         return f"{report.status}, {report.verdict} and not {' and '.join(ended)}"
-    if case.question in ("verify", *DEBATE) and not any(one.verdict == "unverified" for one in report.hypotheses):
+    if case.question in ("verify", *DEBATE) and not any(
+        hypothesis.verdict == "unverified" for hypothesis in report.hypotheses
+    ):
         return "no hypothesis stays unverified"
     return None
 

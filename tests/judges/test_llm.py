@@ -19,7 +19,7 @@ from robogaze.judges.rubric import read_rubric
 
 def asked(judge: ModelJudge, *entries: dict[str, Any]) -> list[Request]:
     """The requests that one pair leads to."""
-    backend = ScriptedBackend([ScriptedReply(**one) for one in entries])
+    backend = ScriptedBackend([ScriptedReply(**entry) for entry in entries])
     model = Model(name="model", config=ModelConfig(kind="scripted"), backend=backend)
     asyncio.run(judge._ask(pair("It falls.", 'Say "5".', instruction="Hold it"), model))
     return backend.asked

@@ -114,10 +114,10 @@ def test_every_key_is_documented_with_its_type_and_every_documented_key_is_there
 
 def test_an_estimate_has_the_documented_keys(told: Any) -> None:
     estimates = [value for _, value in found_in(told) if isinstance(value, dict) and "n" in value and "low" in value]
-    assert {key for one in estimates for key in one} == {"value", "low", "high", "n", "why"}
-    for one in estimates:
-        assert isinstance(one["n"], int)
-        assert (one["value"] is not None and one["low"] is not None) or one["why"]
+    assert {key for estimate in estimates for key in estimate} == {"value", "low", "high", "n", "why"}
+    for estimate in estimates:
+        assert isinstance(estimate["n"], int)
+        assert (estimate["value"] is not None and estimate["low"] is not None) or estimate["why"]
 
 
 def test_the_difference_from_the_floor_has_the_documented_keys(told: Any) -> None:

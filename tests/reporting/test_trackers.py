@@ -66,7 +66,7 @@ def test_where_no_clip_could_be_clean_no_clean_rate_is_sent(domain: Domain) -> N
     event = make_event("e1", "physics", "floating", (0, 1))
     runs = [make_report(domain, make_clip(name), coverage=some) for name in "abc"]
     runs.append(make_report(domain, make_clip("d"), coverage=some, events=(event,)))
-    numbers = finite(run_numbers([ReportSummary.of(one) for one in runs], [], domain))
+    numbers = finite(run_numbers([ReportSummary.of(run) for run in runs], [], domain))
     assert not any(name.startswith("clean_rate") for name in numbers)
     assert numbers["nothing_found_rate"] == 0.75
     assert (numbers["clips/clean"], numbers["clips/undecided"], numbers["clips/faulty"]) == (0, 3, 1)
@@ -159,7 +159,7 @@ def read_wandb(project: str) -> list[Kept]:
     found = []
     for _, records in wandb_files(project):
         run = _run(records)
-        logged = [_values(one.history.item) for one in records if one.HasField("history")]
+        logged = [_values(record.history.item) for record in records if record.HasField("history")]
         steps = {log["_step"]: _less(log, "_step", "_timestamp", "_runtime") for log in logged}
         found.append(Kept(run.display_name, _less(_values(run.config.update), "_wandb"), steps))
     return found
@@ -177,7 +177,7 @@ def wandb_files(project: str) -> list[tuple[Path, list[Any]]]:
 
 
 def _run(records: list[Any]) -> Any:
-    (run,) = (one.run for one in records if one.HasField("run"))
+    (run,) = (record.run for record in records if record.HasField("run"))
     return run
 
 
@@ -194,7 +194,7 @@ def _messages(data: bytes) -> Iterator[Any]:
 
 
 def _values(items: Any) -> dict[str, Any]:
-    return {one.key or "/".join(one.nested_key): json.loads(one.value_json) for one in items}
+    return {item.key or "/".join(item.nested_key): json.loads(item.value_json) for item in items}
 
 
 def read_mlflow(project: str) -> list[Kept]:
@@ -284,10 +284,10 @@ def test_wandb_sends_nothing_but_the_numbers() -> None:
     pytest.importorskip("wandb", reason="needs wandb (pip install robogaze[wandb])")
     send(open_tracker("wandb:alone"), "base", MADE, NUMBERS, 0)
     ((file, records),) = wandb_files("alone")
-    sent = {one.WhichOneof("record_type") for one in records}
+    sent = {record.WhichOneof("record_type") for record in records}
     assert sent <= {"header", "footer", "run", "config", "telemetry", "history", "summary", "exit", "final", "metric"}
     assert not list((file.parent / "files").glob("*")), "these would be sent, too"
-    assert not any(one.run.host or one.run.HasField("git") for one in records)
+    assert not any(record.run.host or record.run.HasField("git") for record in records)
     for told in (Path.cwd(), sys.argv[0], sys.executable):
         assert str(told).encode() not in file.read_bytes()
 

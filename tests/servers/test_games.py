@@ -83,8 +83,12 @@ async def test_every_answer_keeps_its_schema_or_is_counted_as_none(
         assert failed == {calls[0].stage for calls in unanswered(report)}
         subjects = {call.subject for call in report.provenance.calls}
         if report.status != "unscored":
-            assert all(f"{one.id} step 1 judge" in subjects for one in report.hypotheses if one.proposed_by == "scan")
-        undecided = [one for one in report.hypotheses if one.verdict == "unverified"]
+            assert all(
+                f"{hypothesis.id} step 1 judge" in subjects
+                for hypothesis in report.hypotheses
+                if hypothesis.proposed_by == "scan"
+            )
+        undecided = [hypothesis for hypothesis in report.hypotheses if hypothesis.verdict == "unverified"]
         assert (report.status == "complete") is not bool(undecided or report.failures)
         assert report.clean is (report.status == "complete" and not report.events)
         for event in report.events:

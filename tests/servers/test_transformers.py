@@ -69,7 +69,7 @@ async def test_a_pipeline_runs_in_one_process(tiny_model: Path, tmp_path: Path) 
     model = {"kind": "transformers", "name": str(tiny_model), "frames": "uniform 2", "decoding": decoding}
     config = ModelsConfig.model_validate({"models": {"tiny": model}, "roles": {"vlm": "tiny"}})
     models = Models.open(config, None, os.environ)
-    (entry,) = (one for one in find_entries([DEMO]) if one.clip_id == "cube_teleports")
+    (entry,) = (clip for clip in find_entries([DEMO]) if clip.clip_id == "cube_teleports")
     pipeline = Pipeline.build(load_domain(tmp_path / "kitchen"), "specialists")
     (report,) = await reports_of([entry], pipeline, models)
     await models.close()

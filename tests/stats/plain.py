@@ -168,7 +168,7 @@ def alpha_by_class(units: Sequence[Sequence[Any]], label: Hashable) -> float:
     observed = weight = 0.0
     for unit in known:
         times = Counter(unit)
-        most = [one for one in times if times[one] == max(times.values())]
+        most = [time for time in times if times[time] == max(times.values())]
         part = (label in most) / len(most)
         observed += part * sum(a != b for a, b in permutations(unit, 2)) / (len(unit) - 1)
         weight += part * len(unit)

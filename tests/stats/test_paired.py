@@ -215,7 +215,7 @@ def test_ranks_are_those_in_every_resample(seed: int) -> None:
 
 def test_first_places_add_up_to_one() -> None:
     _, sums = sums_of(rng(1).integers(0, 2, size=(5, 12)).astype(float).tolist())
-    assert sum(one.first for one in ranks(sums, mean)) == pytest.approx(1)
+    assert sum(rank.first for rank in ranks(sums, mean)) == pytest.approx(1)
 
 
 def test_systems_with_the_same_values_share_their_places() -> None:
@@ -240,7 +240,7 @@ def test_a_system_without_a_value_has_no_rank_and_takes_none() -> None:
 
 def test_no_system_with_a_value_leaves_no_rank() -> None:
     _, sums = sums_of([[math.nan] * 3] * 2)
-    assert [one.rank.defined for one in ranks(sums, mean)] == [False, False]
+    assert [rank.rank.defined for rank in ranks(sums, mean)] == [False, False]
 
 
 @pytest.mark.parametrize(

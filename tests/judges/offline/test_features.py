@@ -103,13 +103,13 @@ def test_a_word_that_was_never_seen_counts_as_much_as_a_rare_one(features: Featu
 
 def test_only_the_same_words_in_the_same_order_are_the_same(features: Features) -> None:
     others = ["the cup FALLS", "The cups fell!", "Falls the cup.", "The mug falls.", "The cup does not fall."]
-    _, same = features.of([pair("The cup falls.", one) for one in others])
+    _, same = features.of([pair("The cup falls.", other) for other in others])
     assert same.tolist() == [True, True, False, False, False]
 
 
 def test_features_of_a_pair_do_not_depend_on_the_others(features: Features) -> None:
     texts = [*CORPUS, "A scarlet cup comes down.", "Nothing of it."]
-    pairs = [pair(one, other) for one in texts for other in texts]
+    pairs = [pair(text, other) for text in texts for other in texts]
     together, _ = features.of(pairs)
     for number, single in enumerate(pairs):
         alone, _ = features.of([single])

@@ -16,7 +16,9 @@ def words(tmp_path: Path) -> WordList:
 
 def said(text: str, words: WordList) -> str:
     """The concepts in order, those that are no fact with a `-`."""
-    return " ".join(("" if one.fact else "-") + one.concept for one in parse_description(text, words).mentions)
+    return " ".join(
+        ("" if mention.fact else "-") + mention.concept for mention in parse_description(text, words).mentions
+    )
 
 
 CASES = [

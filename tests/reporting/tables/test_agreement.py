@@ -25,7 +25,7 @@ async def result(*accounts: ClipAnnotation) -> AgreementResult:
 
 
 async def tables(*accounts: ClipAnnotation) -> dict[str, ResultTable]:
-    return {one.name: one for one in agreement_tables(await result(*accounts))}
+    return {table.name: table for table in agreement_tables(await result(*accounts))}
 
 
 async def test_the_first_table_holds_the_five_numbers_of_the_paper_and_what_they_must_not_be_read_without() -> None:
@@ -166,16 +166,18 @@ async def test_settled_events_are_written_so_that_they_can_be_references(tmp_pat
     found = (await result(*demo_annotators(["ann", "bob"]))).adjudication.annotations
     path = tmp_path / "consensus.csv"
     path.write_text(annotations_csv(found))
-    read = {one.clip_id: one for one in read_annotations(path).annotations}
+    read = {annotation.clip_id: annotation for annotation in read_annotations(path).annotations}
     assert read.keys() == {one.clip_id for one in found}
     for one in found:
         again = read[one.clip_id]
         assert (again.author, again.status, again.instruction) == ("consensus", one.status, one.instruction)
         assert (again.coverage, again.verdict) == (one.coverage, one.verdict)
         assert {
-            (each.id, each.spans, each.dimension, each.type, each.severity, each.description) for each in again.findings
+            (finding.id, finding.spans, finding.dimension, finding.type, finding.severity, finding.description)
+            for finding in again.findings
         } == {
-            (each.id, each.spans, each.dimension, each.type, each.severity, each.description) for each in one.findings
+            (finding.id, finding.spans, finding.dimension, finding.type, finding.severity, finding.description)
+            for finding in one.findings
         }
         assert again.fields == one.fields
         assert again.frame_times_s == pytest.approx(one.frame_times_s)

@@ -124,7 +124,7 @@ def test_every_clip_comes_back_once_with_its_report(make: Make, tasks: list[Task
         assert report is not None
         assert (report.status, report.clip.instruction) == ("complete", task.entry.instruction)
         assert set(kept[task.clip_id].frames) >= {
-            frame for one in report.events for e in one.evidence for frame in e.frames
+            frame for event in report.events for e in event.evidence for frame in e.frames
         }
 
 
