@@ -59,6 +59,7 @@ def bench(
     if baseline is not None and baseline not in named:
         raise click.BadParameter(f"{baseline} is not one of {', '.join(named)}", param_hint="--baseline")
     options = runs.GivenOptions(**given)
+    options.check_domain()
     if options.engine == "datatrove":
         raise click.UsageError("--engine datatrove is for robogaze score; robogaze compare takes its runs")
     setup = options.setup()

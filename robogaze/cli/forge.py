@@ -118,7 +118,7 @@ def _planted_table(planted: PlantedDataset) -> ResultTable:
 
 @forge.command()
 @click.argument("run", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--reference", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path),
+@click.option("--reference", required=True, type=click.Path(file_okay=False, path_type=Path),
               help="Data set of forge plant.")  # fmt: skip
 @options.resampling
 @options.printing("every table and report.json")

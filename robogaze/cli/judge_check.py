@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from robogaze.cli.shared.clips import check_exist
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -30,7 +32,7 @@ _MEASURES = {
 
 
 @click.command("judge-check")
-@click.argument("pairs", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("pairs", type=click.Path(path_type=Path))
 @click.option("--judge", default="offline", show_default=True, help="offline, table:FILE, or a model: KIND:NAME[@URL].")
 @click.option(
     "--rubric", default="robogaze", show_default=True, help="The questions to a model, and the axes that count."
@@ -47,6 +49,7 @@ def judge_check(pairs: Path, judge: str, rubric: str, split: str | None, repeats
     "axes": ratings on the axes of the rubric. Intervals are over "event" or "clip_id" if lines have them. With
     --repeats the model judges each pair several times, and changed answers are counted.
     """
+    check_exist(pairs)
     import numpy as np
 
     from robogaze.cli import EXIT_UNFINISHED, quiet_retries

@@ -91,6 +91,7 @@ def score(
         open_picture(initial_frame, f"the initial frame {initial_frame}")  # it applies to every clip
     clip_options = {"instruction": instruction, "initial_frame": initial_frame, "layout": clips.parse_layout(layout)}
     options = runs.GivenOptions(**given)
+    options.check_domain()
     runs.say_what_is_kept(out)
     tracker = _tracker(track, shard, options.engine)
     if options.engine == "datatrove" and not only_estimate:

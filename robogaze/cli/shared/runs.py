@@ -34,7 +34,6 @@ def setup_options(command: Command) -> Command:
         command,
         click.option(
             "--domain",
-            callback=_check_domain,
             help="A built-in domain or the folder of one.  [default: the built-in default]",
         ),
         click.option("--pipeline", help="A pipeline of the domain.  [default: depends on --model]"),
@@ -48,15 +47,6 @@ def setup_options(command: Command) -> Command:
             "--decoder", type=click.Choice(["pyav", "decord"]), default="pyav", show_default=True, help="Video decoder."
         ),
     )
-
-
-def _check_domain(context: click.Context, parameter: click.Parameter, domain: str | None) -> str | None:
-    """Refuse a domain that does not exist before anything heavy is loaded."""
-    if domain is not None:
-        from robogaze.domains.load import find_domain
-
-        find_domain(domain)
-    return domain
 
 
 def run_options(command: Command) -> Command:
@@ -115,6 +105,13 @@ class GivenOptions:
     max_calls: int | None
     max_cost: float | None
     outage: float
+
+    def check_domain(self) -> None:
+        """Raise InputError for a domain that does not exist, before anything heavy is loaded."""
+        if self.domain is not None:
+            from robogaze.domains.load import find_domain
+
+            find_domain(self.domain)
 
     def setup(self) -> RunSetup:
         """Load the settings by which each clip is scored."""
