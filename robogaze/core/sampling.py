@@ -9,7 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -163,17 +163,17 @@ def close_up(spans: Sequence[Span], times_s: Sequence[float], count: int, beside
     return evenly(inside, count) if count > 0 else ()
 
 
-def claim_frames(span: Span, times_s: Sequence[float], count: int = 12) -> tuple[int, ...]:
+def claim_frames(span: Span, times_s: Sequence[float], count: int = 16) -> tuple[int, ...]:
     """The frames that show a claim, `count` of them (all in a shorter clip), ascending.
 
-    The first frame of the clip, the frame before the onset, the frames around the onset one by one, the middle, the
-    frames around the offset one by one unless the span lasts to the end of the clip, and the last frame of the clip. A
-    span to the end has more frames in its middle instead.
+    The first frame of the clip, the frame before the onset, the frames around the onset one by one, frames spread over
+    the middle, the frames around the offset one by one unless the span lasts to the end of the clip, and the last frame
+    of the clip.
     """
     return tuple(claim_parts(span, times_s, count))
 
 
-def claim_parts(span: Span, times_s: Sequence[float], count: int = 12) -> Mapping[int, ClaimPart]:
+def claim_parts(span: Span, times_s: Sequence[float], count: int = 16) -> Mapping[int, ClaimPart]:
     """The part that each of the frames of `claim_frames` shows, by frame number, ascending."""
     parts: dict[int, ClaimPart] = {}
     for number, part in _ranked_parts(span, times_s):
@@ -197,14 +197,13 @@ def _ranked_parts(span: Span, times_s: Sequence[float]) -> Iterator[tuple[int, C
         yield last, "end"
         yield last + 1, "after the end"
     yield (first + last) // 2, "middle"
-    between = _halves(first, last if lasts else first)
+    between = _halves(first, last)
     for step in range(1, final + 1):
         if first + step <= last:
             yield first + step, "onset"
         if not lasts and last - step >= first:
             yield last - step, "end"
-        if (halfway := next(between, None)) is not None:
-            yield halfway, "middle"
+        yield from ((halfway, "middle") for halfway in islice(between, 2))
         if first - 1 - step >= 0:
             yield first - 1 - step, "before onset"
         if not lasts and last + 1 + step <= final:

@@ -17,7 +17,7 @@ def claim_sheet(
     span: Span,
     view: str | None = None,
     boxes: Mapping[int, Box] | None = None,
-    count: int = 12,
+    count: int = 16,
 ) -> FrameImage:
     """One picture of the frames of `claim_frames`, each stamped with its number, time and part of the claim.
 

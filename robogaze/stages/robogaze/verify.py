@@ -112,7 +112,7 @@ class Verify(Stage):
     max_rounds: int = Field(default=2, ge=1)
     same_span_iou: float = Field(default=0.5, gt=0, le=1)
     claim_sheets: bool = True
-    sheet_frames: int = Field(default=12, ge=4)
+    sheet_frames: int = Field(default=16, ge=4)
     """The most frames on a claim sheet."""
     close_up_frames: int = Field(default=16, ge=0)
     """The most close-ups; they are shown only without claim sheets."""
