@@ -79,7 +79,7 @@ def test_what_is_said_of_a_clip_with_a_report_cannot_change_unseen(robogaze: She
     assert robogaze("score", measured, "--out", out).code == 0
     ran = robogaze("score", measured, "--layout", "1x2:left,right", "--out", out)
     assert ran.code == 1
-    assert f"the layout of {measured} is not the one" in ran.err
+    assert f"the layout of {measured} changed" in ran.err
     assert "another --out" in ran.err
 
 

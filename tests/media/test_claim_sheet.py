@@ -70,8 +70,8 @@ def cells(image: Image, columns: int, rows: int) -> list[Image]:
 
 
 def test_each_cell_shows_the_place_in_its_frame(single: DecodedClip) -> None:
-    sheet = claim_sheet(single, "H1", SPAN, boxes={number: square(number) for number in range(40)})
-    assert sheet.picture.frames == claim_frames(SPAN, single.times_s)
+    sheet = claim_sheet(single, "H1", SPAN, boxes={number: square(number) for number in range(40)}, count=12)
+    assert sheet.picture.frames == claim_frames(SPAN, single.times_s, 12)
     found = cells(decode_image(sheet.jpeg, ""), 4, 3)
     assert len({cell.shape for cell in found}) == 1
     for number, cell in zip(sheet.picture.frames, found, strict=True):
@@ -81,7 +81,7 @@ def test_each_cell_shows_the_place_in_its_frame(single: DecodedClip) -> None:
 
 
 def test_crops_after_the_last_box_are_around_it(single: DecodedClip) -> None:
-    sheet = claim_sheet(single, "H1", SPAN, boxes={15: square(15)})
+    sheet = claim_sheet(single, "H1", SPAN, boxes={15: square(15)}, count=12)
     found = cells(decode_image(sheet.jpeg, ""), 4, 3)
     inside = [bool(cell.max() > 190) for cell in found]
     near = [abs(number - 15) < 12 for number in sheet.picture.frames]
@@ -89,21 +89,21 @@ def test_crops_after_the_last_box_are_around_it(single: DecodedClip) -> None:
 
 
 def test_crops_between_two_boxes_are_between_them(single: DecodedClip) -> None:
-    sheet = claim_sheet(single, "H1", SPAN, boxes={0: square(0), 39: square(39)})
+    sheet = claim_sheet(single, "H1", SPAN, boxes={0: square(0), 39: square(39)}, count=12)
     for number, cell in zip(sheet.picture.frames, cells(decode_image(sheet.jpeg, ""), 4, 3), strict=True):
         if 6 <= number < 39:
             assert cell[cell.shape[0] // 2, cell.shape[1] // 2] == pytest.approx(200 + number, abs=6)
 
 
 def test_sheet_without_boxes_shows_the_whole_view(single: DecodedClip) -> None:
-    sheet = claim_sheet(single, "H1", SPAN)
+    sheet = claim_sheet(single, "H1", SPAN, count=12)
     first = cells(decode_image(sheet.jpeg, ""), 3, 4)[0]
     assert first.shape[1] / first.shape[0] == pytest.approx(200 / 120, abs=0.02)
     assert first.max() > 190
 
 
 def test_sheet_of_one_view_of_several(triple: DecodedClip) -> None:
-    sheet = claim_sheet(triple, "H1", SPAN, "wrist", {0: square(30)})
+    sheet = claim_sheet(triple, "H1", SPAN, "wrist", {0: square(30)}, count=12)
     assert sheet.picture.views == ("wrist",)
     assert np.median(cells(decode_image(sheet.jpeg, ""), 4, 3)[0]) == pytest.approx(170, abs=4)
 
