@@ -83,7 +83,7 @@ def test_both_play_on_one_clock_and_the_shorter_waits_at_its_end(visit: Callable
     opened.page.keyboard.press(" ")  # long before the end: at the end this key would play from the start again
     opened.wait(STILL)
     first, second = opened.page.evaluate(TIMES)
-    assert 1 < first < 4
+    assert 0.9 < first < 4, "pausing shows a whole frame, which may begin before the time it was paused at"
     assert second == pytest.approx(min(first, SHORT / FPS), abs=0.15)
     opened.expect(lambda: opened.page.get_by_role("button", name="▶ play").count() == 1)
     opened.page.keyboard.press(" ")

@@ -112,7 +112,7 @@ def test_no_script_runs_but_the_pages_own_and_the_files_it_asks_for(visit: Calla
     text = large.read_text()
     assert "'unsafe" not in text.partition("script-src")[2].partition(";")[0]
     strange = '<script src="other.js"></script><script>globalThis.stranger = true;</script>'
-    large.write_text(text.replace("<body>", f'<body>{strange}<img src="x" onerror="globalThis.stranger = true">'))
+    large.write_text(text.replace("<body>", f'<body>{strange}<img src="data:," onerror="globalThis.stranger = true">'))
     opened = visit()
     opened.wait("document.querySelector('#clip h2') !== null")
     opened.expect(lambda: opened.page.evaluate("globalThis.stranger") is None)
