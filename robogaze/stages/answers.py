@@ -108,9 +108,9 @@ def fault_contract(
 
 
 @lru_cache(maxsize=256)
-def list_answer(name: str, item: type[BaseModel], limit: int) -> type[Answer]:
-    """A contract with one field, a list of at most about `limit` items."""
-    declared: Any = {name: (list_of(item, limit), ...)}
+def list_answer(name: str, item: type[BaseModel], limit: int, least: int = 0) -> type[Answer]:
+    """A contract with one field, a list of at least `least` and about `limit` items at most."""
+    declared: Any = {name: (list_of(item, limit, least), ...)}
     made: type[Answer] = create_model(name.title(), __base__=Answer, **declared)
     return made
 

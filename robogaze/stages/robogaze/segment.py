@@ -137,7 +137,7 @@ class SegmentStage(Router):
         if self.route:
             fields["dimensions"] = ratings_contract(context, client.domain)
         base = RoutedSegmentAnswer if self.route else SegmentAnswer
-        return list_answer("segments", narrowed(base, **fields), _MOST_SEGMENTS)
+        return list_answer("segments", narrowed(base, **fields), _MOST_SEGMENTS, least=1)
 
 
 def _segment(number: int, span: Span, claim: SegmentAnswer | None) -> Segment:
@@ -148,8 +148,6 @@ def _segment(number: int, span: Span, claim: SegmentAnswer | None) -> Segment:
 
 def _fault(segments: Sequence[SegmentAnswer]) -> str | None:
     """What is wrong with the times of some segments; None if nothing is."""
-    if not segments:
-        return "segments: the list is empty; segments cover the whole stretch, with subtask null where there is none"
     before: SegmentAnswer | None = None
     for segment in sorted(segments, key=lambda segment: segment.span_s):
         if before is not None and segment.span_s[0] < before.span_s[1] - _TOLERANCE_S:
