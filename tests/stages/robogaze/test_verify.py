@@ -356,7 +356,7 @@ async def test_the_critic_is_shown_the_ends_of_the_clip_and_a_sheet_for_each_cla
     assert [image.picture.frames for image in request.images[:2]] == [(0,), (63,)]
     assert list(sheets(request)) == ["H1", "H2"]
     assert {0, 15, 16, 31, 32, 63} <= set(sheets(request)["H1"])
-    assert len(sheets(request)["H1"]) == 12
+    assert len(sheets(request)["H1"]) == 16
 
 
 async def test_the_sheet_is_evidence_and_a_picture_of_the_report(client_for: Any) -> None:
