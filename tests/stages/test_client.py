@@ -48,7 +48,7 @@ async def test_pictures_come_first_then_the_clip_then_the_question(client_for: A
     *shots, known, asked = backend.asked[0].parts
     assert all(isinstance(shot, FrameImage) for shot in shots)
     assert [shot.label for shot in shots[:2]] == ["frame 0 at 0.00 s", "frame 4 at 0.25 s"]
-    assert "frames of one clip of 4.00 s" in known
+    assert "come from one clip of 4.00 s" in known
     assert 'Answer with "routes"' in asked
 
 

@@ -88,7 +88,6 @@ EDITS: Registry[Callable[[RecordedSetup, Generator], PlaybackEdit]] = Registry(
         "cover": f"{_CAMERA}:cover",
         "change_light": f"{_CAMERA}:change_light",
         "move_lamp": f"{_CAMERA}:move_lamp",
-        "pan_aside": f"{_CAMERA}:pan_aside",
         "go_round": f"{_CAMERA}:go_round",
     },
 )

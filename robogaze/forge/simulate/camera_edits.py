@@ -256,26 +256,6 @@ def move_lamp(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     return PlaybackEdit((first, last), scene=scene)
 
 
-def pan_aside(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """No fault: the camera turns aside, so that something leaves the view, and comes back."""
-    fps = recorded.recording.fps
-    there, stays = int(rng.uniform(1.0, 2.0) * fps), int(rng.uniform(0.5, 1.5) * fps)
-    frames = 2 * there + stays
-    if recorded.frame_count < frames + 8:
-        raise DrawRejected("too short")
-    first = int(rng.integers(2, recorded.frame_count - frames - 2))
-    x, y = rng.uniform(-0.08, 0.04), rng.choice([-1, 1]) * rng.uniform(0.16, 0.24)
-
-    def camera(number: int, view: Camera) -> Camera:
-        share = ease(number, first, there) - ease(number, first + there + stays, there)
-        at = np.add(view.lookat, share * np.array([x, y, 0.0]))
-        return replace(
-            view, lookat=(float(at[0]), float(at[1]), float(at[2])), distance=view.distance * (1 - 0.2 * share)
-        )
-
-    return PlaybackEdit((first, first + frames), camera=camera)
-
-
 def go_round(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     """No fault: the camera moves slowly around the table."""
     # Over a long clip, to and fro.

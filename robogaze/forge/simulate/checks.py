@@ -110,12 +110,10 @@ def visibility_problem(
 
 
 def unusual_problem(spec: ClipSpec, renderer: Renderer) -> str | None:
-    """The reason for rejecting what is no fault, or None: something has to be hidden, or to leave the view."""
+    """The reason for rejecting what is no fault, or None: something has to be hidden."""
     for (_, end), behaviour in zip(spec.sampled.parts, spec.behaviours, strict=True):
         if behaviour.hides and not _gets_hidden(spec, renderer, behaviour.hides, end - 1):
             return "the hand hides nothing"
-    if "pan_aside" in spec.unusual and not _leaves(spec, renderer):
-        return "nothing leaves the view"
     return None
 
 
@@ -127,17 +125,6 @@ def _gets_hidden(spec: ClipSpec, renderer: Renderer, obj: str, subtask: int) -> 
     return before > 0 and any(
         renderer.visible_share(spec.playback, number, view, (obj,)) <= HIDDEN_SHARE * before
         for number in range(phases["carry"], phases["release"], 3)
-    )
-
-
-def _leaves(spec: ClipSpec, renderer: Renderer) -> bool:
-    """Whether an object that is in view at first is out of it in the middle of an edit of the camera."""
-    view, (edit, *_) = spec.playback.first_view, spec.playback.edits
-    middle = sum(edit.frames) // 2
-    return any(
-        renderer.visible_share(spec.playback, 0, view, (obj.name,)) > 0
-        and renderer.visible_share(spec.playback, middle, view, (obj.name,)) == 0
-        for obj in spec.sampled.setup.bystanders
     )
 
 

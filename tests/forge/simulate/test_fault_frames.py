@@ -18,7 +18,7 @@ from robogaze.forge.simulate.recorded_setup import RecordedSetup
 from robogaze.forge.simulate.scene_sampler import DrawRejected
 from robogaze.forge.simulate.simulation_config import Act, SimulatedFault, SimulationConfig
 
-CLEAN = {"change_light", "move_lamp", "pan_aside", "go_round"}
+CLEAN = {"change_light", "move_lamp", "go_round"}
 
 
 def with_edit(spec: ClipSpec, recipe: SimulationConfig, make: str, edit: PlaybackEdit) -> ClipSpec:

@@ -145,7 +145,7 @@ async def test_the_judge_is_given_what_was_found_and_said_and_not_the_confidence
     for words in ('found: "There is a gap."', 'The advocate: {"supporting_evidence"', 'The skeptic: {"alternative_'):
         assert words in last
     assert "0.60" not in first
-    assert "It was claimed for the frames 32." in first
+    assert "Frames named by the claim: 32." in first
 
 
 async def test_a_finding_is_quoted_as_data(client_for: Any) -> None:

@@ -73,7 +73,7 @@ async def test_segmentation_and_routing_share_a_call(client_for: Any) -> None:
     ], "what is in no segment of the answer is examined as the segment before it"
     assert len(backend.asked) == 1
     assert [len(image.picture.frames) for image in backend.asked[0].images] == [9, 9, 9, 5]
-    assert "Task Progress is examined in any case" in backend.asked[0].parts[-1]
+    assert "(Examined in any case: Task Progress.)" in backend.asked[0].parts[-1]
 
 
 async def test_a_long_clip_is_divided_into_stretches_in_one_round(client_for: Any) -> None:
