@@ -19,7 +19,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import yaml
 from bench.stub_server import Body, Reply, Stub, running, stage_of
@@ -48,12 +47,21 @@ def checkout() -> Iterator[Path]:
 
 @contextmanager
 def model_server() -> Iterator[str]:
-    """The address of a server that answers each stage with its reply in docs/examples/replies.yaml."""
+    """The address of a server that answers with the first reply in docs/examples/replies.yaml for a stage and subject.
+
+    The subject of a specialist is its dimension, which its prompt names in brackets.
+    """
     lines = yaml.safe_load((ROOT / "docs/examples/replies.yaml").read_text())
-    replies: dict[str, Any] = {line["when"]["stage"]: line["reply"] for line in lines}
 
     def behave(body: Body) -> Reply | None:
-        return Reply(content=json.dumps(replies[stage_of(body)])) if stage_of(body) in replies else None
+        asked = json.dumps(body)
+        fitting = (
+            line["reply"]
+            for line in lines
+            if line["when"]["stage"] == stage_of(body) and f"({line['when'].get('subject', '')}" in asked
+        )
+        reply = next(fitting, None)
+        return None if reply is None else Reply(content=json.dumps(reply))
 
     with running(Stub(behave=behave)) as address:
         yield address
