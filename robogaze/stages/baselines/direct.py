@@ -106,20 +106,21 @@ class Direct(Examiner):
             for number, (sample, event) in enumerate(reported, start=first)
         )
         if len(failures) < self.samples:
-            context = context.covering_all(Coverage(state="examined", reason=self._shown(client)))
+            context = context.covering_all(self._coverage(client))
         return replace(
             context,
             hypotheses=(*(context.hypotheses or ()), *found),
             failures=(*context.failures, *failures),
         )
 
-    def _shown(self, client: ModelClient) -> str:
-        """The reason for the coverage: how much of the clip a call showed."""
+    def _coverage(self, client: ModelClient) -> Coverage:
+        """How much of the clip a call showed: "partial" if a stretch of more than 1 s was not."""
         clip, frames = client.clip, client.frames(self.role())
         calls = "one call about all dimensions" if self.samples == 1 else f"{self.samples} calls about all dimensions"
         unseen = unseen_spans((clip.span,), frames, clip.frame_times_s, clip.duration_s)
         longest = f"; up to {max(span.length for span in unseen):.1f} s without a shown frame" if unseen else ""
-        return f"{calls}, {len(frames)} of {clip.frame_count} frames{longest}"
+        reason = f"{calls}, {len(frames)} of {clip.frame_count} frames{longest}"
+        return Coverage(state="partial" if unseen else "examined", reason=reason)
 
     def _images(self, frames: Sequence[int], client: ModelClient) -> tuple[FrameImage, ...]:
         shown = client.show(self.role(), frames)

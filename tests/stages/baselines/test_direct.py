@@ -65,17 +65,19 @@ async def test_the_first_frame_is_shown_once_before_the_others(
 
 
 @pytest.mark.parametrize(
-    ("seconds", "reason"),
+    ("seconds", "state", "reason"),
     [
-        (4.0, "one call about all dimensions, 4 of 64 frames; up to 1.2 s without a shown frame"),
-        (2.0, "one call about all dimensions, 4 of 32 frames"),
+        (4.0, "partial", "one call about all dimensions, 4 of 64 frames; up to 1.2 s without a shown frame"),
+        (2.0, "examined", "one call about all dimensions, 4 of 32 frames"),
     ],
 )
-async def test_coverage_says_how_much_of_the_clip_was_not_shown(client_for: Any, seconds: float, reason: str) -> None:
+async def test_coverage_says_how_much_of_the_clip_was_not_shown(
+    client_for: Any, seconds: float, state: str, reason: str
+) -> None:
     models, _ = scripted({"reply": {"events": []}}, config=ModelConfig(kind="scripted", frames="uniform 4"))
     client, context = client_for(models, make_clip(seconds))
     context = await Direct(prompt="vanilla").run(context, client)
-    assert {coverage.reason for coverage in context.coverage.values()} == {reason}
+    assert {(coverage.state, coverage.reason) for coverage in context.coverage.values()} == {(state, reason)}
 
 
 async def test_control_has_definitions_contrasts_rubric_and_conventions(client_for: Any) -> None:
