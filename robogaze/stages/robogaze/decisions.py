@@ -1,6 +1,6 @@
 """The critic's answer: one decision for each claim, narrowed to one request, and the errors that are sent back."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Self
 
@@ -8,7 +8,7 @@ from pydantic import model_validator
 
 from robogaze.core.clip import Clip
 from robogaze.core.events import Hypothesis
-from robogaze.core.time import Span
+from robogaze.core.time import Span, frames_in
 from robogaze.domains import Domain
 from robogaze.domains.contract import Answer, Text, list_of
 from robogaze.stages.answers import SeverityAnswer, ShareAnswer, keyed_answer, narrowed, one_of, span_in
@@ -39,12 +39,14 @@ class DecisionAnswer(Answer):
 
 @dataclass(frozen=True)
 class DecisionRules:
-    """What the answer to one request must keep to.
+    """What the answer to one request about a clip must keep to; only the frames `shown` may be cited.
 
     `claims` are to be decided; `accepted` are those that a claim may also be merged into. With `span_required` every
     decision has a refined span. MERGE needs the same dimension unless `across_dimensions`.
     """
 
+    clip: Clip
+    shown: frozenset[int]
     claims: tuple[Hypothesis, ...]
     accepted: tuple[Hypothesis, ...]
     dimensions: tuple[str, ...]
@@ -52,13 +54,13 @@ class DecisionRules:
     span_required: bool
     across_dimensions: bool
 
-    def contract(self, clip: Clip, frames: Collection[int]) -> type[Answer]:
-        """The type of the answer; only shown frames may be cited."""
+    def contract(self) -> type[Answer]:
+        """The type of the answer."""
         types = [kind for kind, dimension in self.domain.dimension_of.items() if dimension in self.dimensions]
-        span = span_in(clip.duration_s)
+        span = span_in(self.clip.duration_s)
         decision = narrowed(
             DecisionAnswer,
-            frames=list_of(one_of(sorted(frames)), 8),
+            frames=list_of(one_of(sorted(self.shown)), 8),
             merge_with=one_of(other.id for other in (*self.claims, *self.accepted)) | None,
             primary_dimension=one_of(self.dimensions) | None,
             type=one_of(types) | None,
@@ -75,6 +77,8 @@ class DecisionRules:
     def _error_of(self, name: str, decision: DecisionAnswer) -> str | None:
         if decision.decision == "ACCEPT" and not decision.frames:
             return "ACCEPT needs frames, those that show the fault"
+        if decision.decision == "ACCEPT" and (error := self._span_error(decision)):
+            return error
         if decision.decision == "REJECT" and decision.confidence >= 0.5:
             return (
                 f"REJECT says that the fault is not there, and confidence {decision.confidence:g} that it is; "
@@ -85,6 +89,20 @@ class DecisionRules:
         if decision.type is not None and self.domain.dimension_of[decision.type] != decision.primary_dimension:
             return f"{decision.type} is not a type of {decision.primary_dimension}"
         return None
+
+    def _span_error(self, decision: DecisionAnswer) -> str | None:
+        """The error of a span that has none of the cited frames; None if it has no shown frame at all."""
+        if decision.refined_span_s is None:
+            return None
+        span, times_s = Span(*decision.refined_span_s), self.clip.frame_times_s
+        inside = (frames_in([span], times_s) or {self.clip.frame_at(span.start)}) & self.shown
+        if not inside or not inside.isdisjoint(decision.frames):
+            return None
+        cited = ", ".join(f"{frame} ({times_s[frame]:.2f} s)" for frame in sorted(set(decision.frames)))
+        return (
+            f"none of the cited frames, {cited}, lies within refined_span_s {decision.refined_span_s}; the span goes "
+            "from the first frame that belongs to the fault to the first that no longer does"
+        )
 
     def _merge_error(self, name: str, decisions: Mapping[str, DecisionAnswer]) -> str | None:
         decision = decisions[name]

@@ -8,6 +8,9 @@ the task's objects over time. Long segments are divided into parts, each with a 
 whole clip in the model's regime, as in the first paper. What all specialists are shown and told comes first in a
 request, so that a server can cache it.
 
+With `refer`, a specialist may also propose plain faults of the dimensions that the router ruled out for its segments:
+the router knows only what the observer saw, at fewer frames a second.
+
 With `tools`, each specialist may first request closer views of its segments (`robogaze.stages.tools.tool_plan`).
 """
 
@@ -22,7 +25,7 @@ from robogaze.core.events import Box, Evidence, Hypothesis
 from robogaze.core.pictures import FrameImage
 from robogaze.core.sampling import evenly
 from robogaze.core.time import Span
-from robogaze.domains import Dimension
+from robogaze.domains import Dimension, Domain
 from robogaze.domains.contract import Answer, BoxSides
 from robogaze.domains.model import SeverityLevel
 from robogaze.media.object_strip import object_strip
@@ -52,11 +55,13 @@ _MAX_STRIPS, _STRIP_FRAMES = 4, 12
 class ProposeVariables(TypedDict):
     """The variables of the prompt `propose`: a dimension, its segments, what is shown, and the rules of the answer.
 
-    `shown` are the spans that are shown densely; it is empty if the whole clip is shown. `strips` are the names of the
-    objects that are shown over time. `boxes` says whether the answer gives the place of a fault.
+    `referred` are the other dimensions of which plain faults may be proposed. `shown` are the spans that are shown
+    densely; it is empty if the whole clip is shown. `strips` are the names of the objects that are shown over time.
+    `boxes` says whether the answer gives the place of a fault.
     """
 
     dimension: Dimension
+    referred: tuple[Dimension, ...]
     segments: tuple[Segment, ...]
     shown: tuple[Span, ...]
     strips: tuple[str, ...]
@@ -104,6 +109,8 @@ class Propose(Examiner):
     """How much of its segments one query covers at most, in seconds."""
     boxes: bool = True
     """Whether a specialist gives the place of a fault in one of the frames."""
+    refer: bool = False
+    """Whether a specialist may propose plain faults of dimensions that were ruled out for its segments."""
     min_confidence: float = Field(default=0.30, ge=0, le=1)
     max_hypotheses: int = Field(default=6, ge=1)
     """Per query."""
@@ -128,9 +135,16 @@ class Propose(Examiner):
         answers = await client.ask_all(self._queries(parts, results, context, client, frames), context)
         failures = [failure for name in queried for failure in results[name].failures]
         failures += (answer.failure for answer in answers if isinstance(answer, NoAnswer))
-        faults = [fault for answer in answers if not isinstance(answer, NoAnswer) for fault in answer.hypotheses]
-        first = len(context.hypotheses or ()) + 1
-        found = (self._hypothesis(f"H{number}", fault, context) for number, fault in enumerate(faults, start=first))
+        faults = [
+            (part.dimension.id, fault)
+            for part, answer in zip(parts, answers, strict=True)
+            if not isinstance(answer, NoAnswer)
+            for fault in answer.hypotheses
+        ]
+        found = (
+            self._hypothesis(f"H{number}", specialist, fault, context)
+            for number, (specialist, fault) in enumerate(faults, start=len(context.hypotheses or ()) + 1)
+        )
         shown = [
             (part, answer.failure.message if isinstance(answer, NoAnswer) else seen)
             for part, answer, seen in zip(parts, answers, frames, strict=True)
@@ -202,6 +216,7 @@ class Propose(Examiner):
 
     def _query(self, part: Part, results: ToolResults, context: Context, client: ModelClient) -> Query:
         dimension, decoded = part.dimension, client.decoded_clip
+        referred = _ruled_out(part, context, client.domain) if self.refer else ()
         tracks = self._tracks(dimension, context)
         extra_images: tuple[FrameImage, ...] = ()
         if self.show == "clip":
@@ -221,6 +236,7 @@ class Propose(Examiner):
             prompt="propose",
             variables=ProposeVariables(
                 dimension=dimension,
+                referred=referred,
                 segments=part.segments,
                 shown=() if self.show == "clip" else part.spans,
                 strips=tuple(track.name for track in tracks),
@@ -234,19 +250,23 @@ class Propose(Examiner):
             ),
             images=images,
             extra_images=extra_images,
-            contract=list_answer("hypotheses", self._contract(dimension, shown, context), self.max_hypotheses),
+            contract=list_answer(
+                "hypotheses", self._contract((dimension, *referred), shown, context), self.max_hypotheses
+            ),
             dimension=dimension.id,
-            check=lambda answer: _fault(answer.hypotheses, context) if self.boxes else None,
+            check=lambda answer: (
+                _type_fault(answer.hypotheses, client.domain) or _place_fault(answer.hypotheses, context)
+            ),
         )
 
-    def _contract(self, dimension: Dimension, shown: Sequence[int], context: Context) -> type[Answer]:
+    def _contract(self, dimensions: tuple[Dimension, ...], shown: Sequence[int], context: Context) -> type[Answer]:
         base = PlacedHypothesisAnswer if self.boxes else HypothesisAnswer
-        contract = fault_contract(base, context.clip.duration_s, (dimension,), tuple(shown))
+        contract = fault_contract(base, context.clip.duration_s, dimensions, tuple(shown))
         if not self.boxes:
             return contract
         return narrowed(contract, box_frame=one_of(shown) | None, box_view=one_of(context.clip.layout.active) | None)
 
-    def _hypothesis(self, name: str, fault: HypothesisAnswer, context: Context) -> Hypothesis:
+    def _hypothesis(self, name: str, specialist: str, fault: HypothesisAnswer, context: Context) -> Hypothesis:
         weak = fault.confidence < self.min_confidence
         reason = f"proposed with confidence {fault.confidence:.2f}, under {self.min_confidence:.2f}" if weak else ""
         return Hypothesis(
@@ -260,13 +280,23 @@ class Propose(Examiner):
             evidence=tuple(_evidence(fault, context)),
             verdict="rejected" if weak else "unverified",
             reason=reason,
-            proposed_by=f"specialist {fault.dimension}",
+            proposed_by=f"specialist {specialist}",
         )
 
 
-def _fault(faults: Sequence[PlacedHypothesisAnswer], context: Context) -> str | None:
+def _type_fault(faults: Sequence[HypothesisAnswer], domain: Domain) -> str | None:
+    """Which fault has a type of another dimension than its own; None if none has."""
+    for number, fault in enumerate(faults):
+        if domain.dimension_of[fault.type] != fault.dimension:
+            return f"hypotheses.{number}: {fault.type} is not a type of {fault.dimension}"
+    return None
+
+
+def _place_fault(faults: Sequence[HypothesisAnswer], context: Context) -> str | None:
     """What is wrong with the places of some faults; None if nothing is."""
     for number, fault in enumerate(faults):
+        if not isinstance(fault, PlacedHypothesisAnswer):
+            continue
         if (fault.box is None) != (fault.box_frame is None):
             return f"hypotheses.{number}: box and box_frame go together: give both, or null for both"
         if fault.box is not None and fault.box_view is None and len(context.clip.layout.active) > 1:
@@ -282,6 +312,17 @@ def _evidence(fault: HypothesisAnswer, context: Context) -> Iterator[Evidence]:
         view = fault.box_view or context.clip.layout.active[0]
         box = Box(left=left, top=top, right=right, bottom=bottom)
         yield Evidence(text="", frames=(fault.box_frame,), view=view, box=box, source="propose")
+
+
+def _ruled_out(part: Part, context: Context, domain: Domain) -> tuple[Dimension, ...]:
+    """The dimensions that a segment of the part was not routed to."""
+    names = {segment.id for segment in part.segments}
+    routes = [route for route in context.routes or () if route.segment in names]
+    return tuple(
+        domain.dimensions[name]
+        for name in context.dimensions
+        if name != part.dimension.id and any(name not in route.dimensions for route in routes)
+    )
 
 
 def _routed(dimension: str, context: Context) -> tuple[Segment, ...]:

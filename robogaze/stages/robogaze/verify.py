@@ -242,7 +242,14 @@ class Verify(Stage):
         tool_images = found.images(pictures.all(), room)
         shown = {frame for image in (*pictures.all(), *tool_images) for frame in image.picture.frames}
         rules = DecisionRules(
-            claims, state.accepted, context.dimensions, domain, self.claim_sheets, self.merge_across_dimensions
+            clip=context.clip,
+            shown=frozenset(shown),
+            claims=claims,
+            accepted=state.accepted,
+            dimensions=context.dimensions,
+            domain=domain,
+            span_required=self.claim_sheets,
+            across_dimensions=self.merge_across_dimensions,
         )
         return Query(
             stage="verify",
@@ -264,7 +271,7 @@ class Verify(Stage):
             ),
             images=pictures.clip,
             extra_images=(*pictures.sheets.values(), *pictures.close_ups, *tool_images),
-            contract=rules.contract(context.clip, shown),
+            contract=rules.contract(),
             sample=number - 1,
             check=lambda answer: rules.error(dict(answer.decisions)),
             hide=self._hidden,

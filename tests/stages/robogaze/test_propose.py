@@ -73,6 +73,24 @@ async def test_a_specialist_is_given_its_own_checklist_only(client_for: Any) -> 
     assert types == ["blur", "occlusion", "frame_corruption", "camera_instability", "low_visibility"]
 
 
+async def test_with_refer_a_plain_fault_of_a_dimension_that_was_ruled_out_may_be_proposed(client_for: Any) -> None:
+    seen = fault(dimension="physical_plausibility", type="object_floating")
+    context, backend, _ = await specialists(client_for, {"reply": {"hypotheses": [seen]}}, stage=Propose(refer=True))
+    assert "object_floating" in backend.asked[0].parts[-1]
+    (found,) = context.hypotheses
+    assert (found.dimension, found.type) == ("physical_plausibility", "object_floating")
+    assert found.proposed_by == "specialist visual_quality"
+    assert context.coverage["physical_plausibility"].state == "ruled_out", "nobody searched for it"
+
+
+async def test_with_refer_the_type_must_be_of_the_named_dimension(client_for: Any) -> None:
+    mixed = fault(dimension="physical_plausibility", type="blur")
+    _, backend, _ = await specialists(
+        client_for, {"reply": {"hypotheses": [mixed]}}, NOTHING, stage=Propose(refer=True)
+    )
+    assert "blur is not a type of physical_plausibility" in backend.asked[1].parts[-1]
+
+
 # What a specialist is shown.
 
 

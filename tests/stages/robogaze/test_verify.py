@@ -1,5 +1,6 @@
 """The critic: what it decides, what stays open, and that nothing undecided is accepted."""
 
+import math
 from hashlib import sha256
 from typing import Any
 
@@ -95,7 +96,7 @@ async def test_reject_keeps_the_hypothesis_with_the_reason(client_for: Any) -> N
 
 @pytest.mark.parametrize("sure", [0.35, 0.42, 0.49])
 async def test_an_accept_below_the_least_confidence_stays_among_the_hypotheses(client_for: Any, sure: float) -> None:
-    said = decision("H1", confidence=sure, refined_span_s=[1.5, 2.0], severity=5)
+    said = decision("H1", confidence=sure, frames=[31], refined_span_s=[1.5, 2.0], severity=5)
     after, context, _, _ = await judge(client_for, [hypothesis("H1")], reply(said))
     assert (after["H1"].verdict, after["H1"].confidence) == ("rejected", sure)
     assert after["H1"].spans == (Span(1.5, 2.0),), "as it would be reported at a lower threshold"
@@ -263,6 +264,15 @@ async def test_the_claimed_time_as_printed_is_the_claimed_span(client_for: Any) 
     said = reply(decision("H1", refined_span_s=[0.31, 1.69]))
     after, _, _, _ = await judge(client_for, [hypothesis("H1", spans=spans)], said)
     assert after["H1"].spans == spans, "a pause between two spans is kept"
+
+
+async def test_a_span_without_any_of_the_cited_frames_is_sent_back(client_for: Any) -> None:
+    #   16 frames a second: frame 31 is at 1.94 s, which lies outside 1.0 to 1.5 s
+    first = reply(decision("H1", frames=[31], refined_span_s=[1.0, 1.5]))
+    second = reply(decision("H1", frames=[16, 31], refined_span_s=[1.0, 1.5]))
+    after, _, _, backend = await judge(client_for, [hypothesis("H1")], first, second)
+    assert "none of the cited frames, 31 (1.94 s), lies within refined_span_s [1.0, 1.5]" in backend.asked[1].parts[-1]
+    assert after["H1"].spans == (Span(1.0, 1.5),)
 
 
 async def test_two_rounds_are_the_most(client_for: Any) -> None:
@@ -453,7 +463,9 @@ async def test_fourteen_claims_are_split_over_parallel_requests(client_for: Any)
     groups = [[f"H{number}" for number in range(first, min(first + 6, 14))] for first in (0, 6, 12)]
     lines = []
     for part, group in enumerate(groups, start=1):
-        decisions = (decision(name, frames=[0], refined_span_s=span[name]) for name in group)
+        decisions = (
+            decision(name, frames=[math.ceil(span[name][0] * 16)], refined_span_s=span[name]) for name in group
+        )
         lines.append({"when": {"subject": f"round 1, part {part} of 3"}, **reply(*decisions)})
     after, context, client, backend = await judge_with(client_for, 8, claims, *lines)
     assert {found.verdict for found in after.values()} == {"accepted"}
