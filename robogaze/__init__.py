@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from robogaze.evaluation.config import EvaluationConfig as EvaluationConfig
     from robogaze.evaluation.evaluate import evaluate as evaluate
     from robogaze.evaluation.evaluate import evaluate_async as evaluate_async
+    from robogaze.ranking.config import RankingConfig as RankingConfig
+    from robogaze.ranking.rank import rank as rank
     from robogaze.reports import load_reports as load_reports
     from robogaze.run.bench import BenchResult as BenchResult
     from robogaze.run.bench import bench as bench
@@ -43,6 +45,7 @@ _MODULES = {
     "ComparisonConfig": "robogaze.comparison",
     "EvaluationConfig": "robogaze.evaluation.config",
     "Event": "robogaze.core.events",
+    "RankingConfig": "robogaze.ranking.config",
     "ReadOptions": "robogaze.annotations",
     "Report": "robogaze.core.report",
     "RunOptions": "robogaze.run.options",
@@ -57,6 +60,7 @@ _MODULES = {
     "evaluate_async": "robogaze.evaluation.evaluate",
     "load_domain": "robogaze.domains",
     "load_reports": "robogaze.reports",
+    "rank": "robogaze.ranking.rank",
     "score": "robogaze.run.score",
     "score_async": "robogaze.run.score",
 }

@@ -10,7 +10,7 @@ from lerobot_set import TOP, WRIST, v3
 from making import coverage, make_clip
 
 from robogaze.core.report import Report
-from robogaze.datasets.clean_clips import CleanEpisodes, clean_episodes
+from robogaze.datasets.clean_clips import ChosenEpisodes, clean_episodes
 from robogaze.datasets.layouts.importer import import_clips
 from robogaze.datasets.manifest import ManifestEntry
 
@@ -26,19 +26,19 @@ def scored(entries: list[ManifestEntry], faulty: set[int]) -> tuple[list[Report]
     return reports, videos
 
 
-def kept(entries: list[ManifestEntry], faulty: set[int]) -> CleanEpisodes:
+def kept(entries: list[ManifestEntry], faulty: set[int]) -> ChosenEpisodes:
     (found,) = clean_episodes(*scored(entries, faulty), ["matter"])
     return found
 
 
 def test_episode_is_clean_if_its_clip_is(tmp_path: Path) -> None:
     entries = list(import_clips(v3(tmp_path)).entries)
-    assert kept(entries, {1, 3}) == CleanEpisodes(tmp_path, (0, 2, 4), 5, 1, 0)
+    assert kept(entries, {1, 3}) == ChosenEpisodes(tmp_path, (0, 2, 4), 5, 1, 0)
 
 
 def test_episode_must_be_clean_in_every_camera(tmp_path: Path) -> None:
     entries = list(import_clips(v3(tmp_path, {0: 0, 1: 0, 4: 1}, [TOP, WRIST])).entries)
-    assert kept(entries, {1}) == CleanEpisodes(tmp_path, (1, 4), 3, 2, 0)
+    assert kept(entries, {1}) == ChosenEpisodes(tmp_path, (1, 4), 3, 2, 0)
     assert kept(entries[:-1], {1}).clean == (1,)  # of the last episode one camera was not scored
     assert kept([entry for entry in entries if TOP in entry.path.parts], set()).cameras == 1
 
@@ -56,13 +56,13 @@ def test_episode_must_be_clean_in_every_dimension_asked_for(tmp_path: Path) -> N
 
 def test_versions_with_one_file_per_episode_are_read(tmp_path: Path) -> None:
     SAMPLES["lerobot"].make(tmp_path)
-    assert kept(list(import_clips(tmp_path).entries), {0}) == CleanEpisodes(tmp_path, (2,), 2, 1, 0)
+    assert kept(list(import_clips(tmp_path).entries), {0}) == ChosenEpisodes(tmp_path, (2,), 2, 1, 0)
 
 
 def test_part_that_is_not_an_episode_is_counted(tmp_path: Path) -> None:
     entries = list(import_clips(v3(tmp_path)).entries)
     cut = [entries[1].with_(end_s=(entries[1].end_s or 0) - 0.2), entries[0].with_(start_s=None, end_s=None)]
-    assert kept([*cut, entries[2]], set()) == CleanEpisodes(tmp_path, (2,), 1, 1, 2)
+    assert kept([*cut, entries[2]], set()) == ChosenEpisodes(tmp_path, (2,), 1, 1, 2)
 
 
 def test_linked_files_are_matched_by_their_own_names(tmp_path: Path) -> None:
