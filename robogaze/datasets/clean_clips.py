@@ -69,9 +69,7 @@ def clean_episodes(
     reports: Sequence[Report], videos: Mapping[str, Path], dimensions: Collection[str]
 ) -> tuple[ChosenEpisodes, ...]:
     """The episodes that are clean in these dimensions; see `chosen_episodes`."""
-    return chosen_episodes(
-        [(report.clip, videos[report.clip.id], report.clean_in(dimensions)) for report in reports]
-    )
+    return chosen_episodes([(report.clip, videos[report.clip.id], report.clean_in(dimensions)) for report in reports])
 
 
 def chosen_episodes(clips: Iterable[tuple[Clip, Path, bool]]) -> tuple[ChosenEpisodes, ...]:

@@ -82,7 +82,7 @@ def fitted_weights(
 def held_out_weights(
     prompts: Sequence[PromptRanking], labels: Mapping[str, Label], given: RankingWeights, config: RankingConfig
 ) -> tuple[RankingWeights, ...]:
-    """For each prompt, weights that are fitted to prompts of other folds. Raises OptionError for fewer than 2 prompts."""
+    """For each prompt, weights fitted to prompts of other folds. Raises OptionError for fewer than 2 prompts."""
     if len(prompts) < 2:
         raise OptionError("a calibration (`calibrate`) needs labels for all candidates of 2 prompts or more")
     folds = min(config.folds, len(prompts))
@@ -90,7 +90,12 @@ def held_out_weights(
     fold_of = {int(place): number % folds for number, place in enumerate(order)}
     by_fold = [
         fitted_weights(
-            [ranked.candidate for place, prompt in enumerate(prompts) if fold_of[place] != fold for ranked in prompt.ranked],
+            [
+                ranked.candidate
+                for place, prompt in enumerate(prompts)
+                if fold_of[place] != fold
+                for ranked in prompt.ranked
+            ],
             labels,
             given,
         )

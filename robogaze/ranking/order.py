@@ -45,7 +45,8 @@ class RankedCandidate:
     """A candidate with its rank, 1 for the best.
 
     `risks` are the largest first. `tied` are the ids of other candidates with the same usability, and `tiebreak` is
-    what decided between this candidate and the one before it among them; empty for the first.
+    what decided between this candidate and the one before it among them, or after it for the first; empty without a
+    tie.
     """
 
     rank: int
@@ -140,14 +141,17 @@ def rank_prompt(
                     usability=usability(candidate, weights),
                     risks=risks(candidate, weights),
                     tied=tuple(other.id for other in ties if other is not candidate),
-                    tiebreak=_tiebreak(keys[ties[place - 1].id], keys[candidate.id]) if place else "",
+                    tiebreak=_tiebreak([keys[other.id] for other in ties], place),
                     kept=len(ranked) < wanted,
                 )
             )
     return PromptRanking(prompt, tuple(ranked), tuple(unranked), wanted)
 
 
-def _tiebreak(before: tuple[object, ...], after: tuple[object, ...]) -> Tiebreak:
+def _tiebreak(keys: Sequence[tuple[object, ...]], place: int) -> Tiebreak:
+    if len(keys) < 2:
+        return ""
+    before, after = keys[max(place, 1) - 1], keys[max(place, 1)]
     names: tuple[Tiebreak, ...] = ("events", "faulty time", "clip id")
     return next(name for name, first, second in zip(names, before[1:], after[1:], strict=True) if first != second)
 

@@ -1,12 +1,15 @@
 """`robogaze.rank`: candidates of each prompt in order of usability."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from robogaze.annotations import Source, SourceError, named_sources
+from robogaze.core.clip import Clip
 from robogaze.dataframes import data_frame
+from robogaze.datasets.clean_clips import entry_of
+from robogaze.datasets.manifest import ManifestEntry
 from robogaze.errors import InputError, OptionError
 from robogaze.ranking.calibration import fitted_weights, held_out_weights
 from robogaze.ranking.candidates import Candidate
@@ -21,7 +24,19 @@ from robogaze.ranking.weights import DEFAULT, RankingWeights, read_weights
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-_COLUMNS = ("prompt", "rank", "clip_id", "run", "usability", "kept", "verdict", "events", "faulty_s", "tied", "tiebreak")
+_COLUMNS = (
+    "prompt",
+    "rank",
+    "clip_id",
+    "run",
+    "usability",
+    "kept",
+    "verdict",
+    "events",
+    "faulty_s",
+    "tied",
+    "tiebreak",
+)
 
 
 @dataclass(frozen=True)
@@ -49,6 +64,25 @@ class Ranking:
     def unranked(self) -> tuple[Unranked, ...]:
         """All clips without a rank; they are never kept."""
         return (*(clip for prompt in self.prompts for clip in prompt.unranked), *self.unplaced)
+
+    def kept_entries(self) -> tuple[ManifestEntry, ...]:
+        """The manifest entries of the candidates that are kept. Raises InputError if an initial frame is missing."""
+        entries = (
+            entry_of(candidate.clip, candidate.video, layout_given=candidate.layout_given) for candidate in self.kept
+        )
+        kept = zip(self.kept, entries, strict=True)
+        return tuple(
+            entry.with_(clip_id=candidate.id, prompt_id=self._prompt_id(candidate)) for candidate, entry in kept
+        )
+
+    def _prompt_id(self, candidate: Candidate) -> str | None:
+        return candidate.prompt if self.key == GIVEN else candidate.clip.prompt_id
+
+    def clips(self) -> Iterator[tuple[Clip, Path, bool]]:
+        """Every ranked clip with its file, and whether it is kept."""
+        for prompt in self.prompts:
+            for ranked in prompt.ranked:
+                yield ranked.candidate.clip, ranked.candidate.video, ranked.kept
 
     def to_dataframe(self) -> "DataFrame":
         """One row per ranked candidate. Raises MissingExtra without pandas."""
@@ -145,9 +179,7 @@ def _ranked(prompt: str, clips: Sequence[ReadClip], config: RankingConfig, weigh
     return rank_prompt(prompt, candidates, unranked, config.kept_of(len(clips)), weights)
 
 
-def _measured(
-    result: Ranking, labels: Mapping[str, Label], scores: Mapping[str, Mapping[str, float]]
-) -> Ranking:
+def _measured(result: Ranking, labels: Mapping[str, Label], scores: Mapping[str, Mapping[str, float]]) -> Ranking:
     weights, config = result.weights, result.config
     if not config.calibrate:
         return replace(result, screening=screen(result.prompts, labels, scores, weights, config))

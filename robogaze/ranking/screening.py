@@ -1,8 +1,8 @@
 """How usable the kept part is by labels of people, for the rule and for other measures.
 
 The precision of a prompt is the usable share of the candidates to keep (P@50: of its better half). Where a measure
-gives equal values at the edge of the kept part, it is the mean over all ways to choose among them; so `random` is exact.
-A place that stays empty because candidates have no rank counts as not usable. Means are over prompts, with Student's
+gives equal values at the edge of the kept part, it is the mean over all choices among them; so `random` is exact. A
+place that stays empty because candidates have no rank counts as not usable. Means are over prompts, with Student's
 interval; differences are paired by prompt.
 """
 
@@ -99,7 +99,9 @@ def screen(
     names = list(keys)
     if config.baseline not in names:
         raise OptionError(f"the `baseline` {config.baseline} is no measure; the measures are: {', '.join(names)}")
-    found = np.array([[_kept_part(k, prompt, labels) for k, prompt in zip(keys[name], whole, strict=True)] for name in names])
+    found = np.array(
+        [[_kept_part(k, prompt, labels) for k, prompt in zip(keys[name], whole, strict=True)] for name in names]
+    )
     found = found.reshape(len(names), len(whole), 2)
     baseline = names.index(config.baseline)
     differences = {names[pair.first]: pair for pair in _differences(found[..., 0], config, baseline)}

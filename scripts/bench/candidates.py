@@ -66,7 +66,9 @@ def prompt_clips(context: SimulationContext, prompt: int, renderings: int) -> li
     rng = np.random.default_rng([context.seed, prompt])
     recipe = context.recipe.with_tasks((str(rng.choice(_TASKS)),))
     third = renderings // 3
-    targets = [bool(target) for target in rng.permutation(wanted(int(rng.integers(third, renderings - third + 1)), renderings))]
+    targets = [
+        bool(target) for target in rng.permutation(wanted(int(rng.integers(third, renderings - third + 1)), renderings))
+    ]
     seconds = float(rng.uniform(6.0, 9.5))
     for draw in range(MAX_DRAWS):
         found: list[Report] = []
@@ -127,7 +129,9 @@ def main() -> None:
     context = SimulationContext(options.out, load_domain("robot"), recipe, options.seed, tuple(options.size))
     reports = list(generate(context, options.prompts, options.renderings, options.jobs))
     write_annotations(reports, options.out)
-    labels = [f"{report.clip.id},{json.dumps(usable(report))},{json.dumps(worst(report) >= SEVERE)}" for report in reports]
+    labels = [
+        f"{report.clip.id},{json.dumps(usable(report))},{json.dumps(worst(report) >= SEVERE)}" for report in reports
+    ]
     write_whole(options.out / "labels.csv", "\n".join(("clip_id,usable,severe", *labels)) + "\n")
     print(f"{len(reports)} clips, {sum(map(usable, reports))} usable: {options.out}")
 

@@ -42,8 +42,8 @@ _ENCODING = {"crf": "20", "preset": "fast", "tune": "zerolatency", "g": "64", "t
 class PlannedClip:
     """A clip to generate: its name, its number and what it shows. `twin` is the name of the twin's clip, or empty.
 
-    `draws` are the draws to try, in order. Clips with the same number show the same scene in the same draw, if the first
-    of their variations is the same.
+    `draws` are the draws to try, in order. Clips with the same number show the same scene in the same draw, if their
+    first variation is the same.
     """
 
     name: str
