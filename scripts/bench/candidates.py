@@ -69,7 +69,7 @@ def prompt_clips(context: SimulationContext, prompt: int, renderings: int) -> li
     targets = [
         bool(target) for target in rng.permutation(wanted(int(rng.integers(third, renderings - third + 1)), renderings))
     ]
-    seconds = float(rng.uniform(6.0, 9.5))
+    seconds = float(rng.uniform(6.0, 8.0))
     for draw in range(MAX_DRAWS):
         found: list[Report] = []
         left = {mild: choices(recipe, mild) for mild in (True, False)}
@@ -122,7 +122,7 @@ def main() -> None:
     parser.add_argument("--prompts", type=int, default=40)
     parser.add_argument("--renderings", type=int, default=6)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--size", type=int, nargs=2, default=(480, 360))
+    parser.add_argument("--size", type=int, nargs=2, default=(640, 480))
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     recipe = load_simulation_config("robot")
