@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from robogaze.evaluation.config import EvaluationConfig as EvaluationConfig
     from robogaze.evaluation.evaluate import evaluate as evaluate
     from robogaze.evaluation.evaluate import evaluate_async as evaluate_async
-    from robogaze.ranking.config import RankingConfig as RankingConfig
     from robogaze.ranking.rank import rank as rank
     from robogaze.reports import load_reports as load_reports
     from robogaze.run.bench import BenchResult as BenchResult
@@ -45,7 +44,6 @@ _MODULES = {
     "ComparisonConfig": "robogaze.comparison",
     "EvaluationConfig": "robogaze.evaluation.config",
     "Event": "robogaze.core.events",
-    "RankingConfig": "robogaze.ranking.config",
     "ReadOptions": "robogaze.annotations",
     "Report": "robogaze.core.report",
     "RunOptions": "robogaze.run.options",

@@ -87,14 +87,22 @@ def rank(
     """
     _check_usage(paths, keep, episodes, labels, scores, calibrate, out)
     from robogaze.cli import EXIT_UNFINISHED
-    from robogaze.ranking import RankingConfig
     from robogaze.ranking import rank as rank_candidates
 
-    settings = {} if keep is None else {"keep": keep}
-    config = RankingConfig(
-        **settings, baseline=baseline, level=level, calibrate=calibrate, folds=folds, seed=seed, mixed=mixed
+    result = rank_candidates(
+        paths,
+        keep=0.5 if keep is None else keep,
+        prompts=prompts,
+        weights=weights,
+        labels=labels,
+        scores=scores,
+        baseline=baseline,
+        calibrate=calibrate,
+        folds=folds,
+        level=level,
+        seed=seed,
+        mixed=mixed,
     )
-    result = rank_candidates(paths, config, prompts=prompts, weights=weights, labels=labels, scores=scores)
     if out is not None:
         _write(result, out, domain, keep=keep is not None, episodes=episodes)
     _show(result, form, as_json)
@@ -157,7 +165,7 @@ def _write(result: Ranking, out: Path, domain: str | None, *, keep: bool, episod
     if keep:
         files += _kept_files(result, out, episodes=episodes)
     if result.fitted is not None:
-        files.append((WEIGHTS, _yaml(result)))
+        files.append((WEIGHTS, result.fitted.as_yaml()))
     write_files(out, files, f"{len(tables)} tables, ranking.json{f', {KEPT}' if keep else ''}")
     click.echo(f"page: {show_notes(write_ranking_page(result, out, domain))}", err=True)
 
@@ -180,12 +188,3 @@ def _kept_files(result: Ranking, out: Path, *, episodes: bool) -> Iterator[tuple
         click.echo(f"kept: {len(data_set.chosen)} of {scored} of {data_set.root}", err=True)
         named = "" if len(data_sets) == 1 else f" of {file_name(data_set.root.as_posix())}"
         yield f"{EPISODES}{named}.json", json.dumps(data_set.chosen) + "\n"
-
-
-def _yaml(result: Ranking) -> str:
-    import yaml
-
-    assert result.fitted is not None
-    assert result.screening is not None
-    head = f"# Fitted to labels of {result.screening.prompts} prompts by robogaze rank --calibrate.\n"
-    return head + str(yaml.safe_dump(result.fitted.model_dump(), sort_keys=False))

@@ -31,8 +31,8 @@ class Candidate:
     """A clip with a report that judges something.
 
     `id` is the clip's id, with the name of its run if several runs have a clip of that id. `prompt` is what it was
-    generated from. `dimensions` has the state of each dimension: its coverage, or `undecided` if it was covered and a
-    part of it failed. `faulty_s` is the total time of its events in seconds.
+    generated from. `dimensions` has the state of each dimension: its coverage, or `undecided` if it was looked at and
+    something failed. `faulty_s` is the total time of its events in seconds.
     """
 
     id: str
@@ -84,6 +84,6 @@ def _dimensions(report: Report) -> dict[str, DimensionState]:
     """An undecided hypothesis is a claim of its own; its dimension is undecided only because of a failure."""
     failed = {failure.dimension for failure in report.failures}
     return {
-        name: "undecided" if coverage.state == "examined" and (name in failed or None in failed) else coverage.state
+        name: coverage.state if coverage.state == "not_examined" or failed.isdisjoint({name, None}) else "undecided"
         for name, coverage in report.coverage.items()
     }

@@ -3,10 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
 
 from robogaze.annotations import Source, SourceError, named_sources
 from robogaze.core.clip import Clip
+from robogaze.core.data import fault_of
 from robogaze.dataframes import data_frame
 from robogaze.datasets.clean_clips import entry_of
 from robogaze.datasets.manifest import ManifestEntry
@@ -18,7 +21,7 @@ from robogaze.ranking.labels import Label, read_labels, read_scores
 from robogaze.ranking.order import PromptRanking, Unranked, kept_candidates, rank_prompt
 from robogaze.ranking.prompts import GIVEN, KEYS, prompt_key, read_prompts
 from robogaze.ranking.reading import ReadClip, read_clips
-from robogaze.ranking.screening import Screening, labelled_prompts, screen
+from robogaze.ranking.screening import RANDOM, Screening, labelled_prompts, screen
 from robogaze.ranking.weights import DEFAULT, RankingWeights, read_weights
 
 if TYPE_CHECKING:
@@ -108,24 +111,38 @@ class Ranking:
 
 def rank(
     runs: Mapping[str, Source] | Sequence[Source] | Source,
-    config: RankingConfig | None = None,
     *,
+    keep: float = 0.5,
     prompts: Path | str | Mapping[str, str] | None = None,
     weights: RankingWeights | Path | str = DEFAULT,
     labels: Path | str | Mapping[str, Label] | None = None,
     scores: Path | str | Mapping[str, Mapping[str, float]] | None = None,
+    baseline: str = RANDOM,
+    calibrate: bool = False,
+    folds: int = 10,
+    level: float = 0.95,
+    seed: int = 0,
+    mixed: bool = False,
 ) -> Ranking:
     """Rank the candidates of each prompt by their reports: which to keep, and why.
 
     The runs hold the reports: a run folder, a folder of reports, JSONL, or loaded reports, as for `robogaze.compare`.
-    `prompts` names the prompt of each clip id (a manifest, or a table with `clip_id` and `prompt_id`); by default it is
-    in the reports. `weights` are a name in judges/ranking/ or a YAML file. `labels` (`clip_id`, `usable`, and `severe`
-    if known) measure how usable the kept part is, also by `scores`: a table with a column for each other measure, or
-    scores by measure and clip id.
+    `keep` is a number of candidates of each prompt (an int), or a share of them (a float up to 1). `prompts` names the
+    prompt of each clip id (a manifest, or a table with `clip_id` and `prompt_id`); by default it is in the reports.
+    `weights` are a name in judges/ranking/ or a YAML file.
+
+    `labels` (`clip_id`, `usable`, and `severe` if known) measure how usable the kept part is, also by `scores`: a table
+    with a column for each other measure, or scores by measure and clip id. Every measure is compared with the measure
+    `baseline`, with intervals at `level`.
+
+    With `calibrate`, weights are fitted to the labels, and tested on `folds` groups of prompts, drawn with `seed`, that
+    the fit has not seen. `mixed` allows reports of different domains or pipelines.
 
     Raises InputError for what cannot be read, and if no prompt has two candidates.
     """
-    config = config or RankingConfig()
+    config = _config(
+        keep=keep, baseline=baseline, level=level, calibrate=calibrate, folds=folds, seed=seed, mixed=mixed
+    )
     sources = named_sources(runs)
     if not sources:
         raise SourceError("no run is given")
@@ -140,6 +157,13 @@ def rank(
     known = labels if isinstance(labels, Mapping) else read_labels(Path(labels))
     others = {} if scores is None else scores if isinstance(scores, Mapping) else read_scores(Path(scores))
     return _measured(result, known, others)
+
+
+def _config(**settings: Any) -> RankingConfig:
+    try:
+        return RankingConfig(**settings)
+    except ValidationError as error:
+        raise OptionError(fault_of(error)) from error
 
 
 def _grouped(

@@ -25,7 +25,7 @@ class VerdictWeights(Data):
 class DimensionWeights(Data):
     """The probability that a dimension hides a fault for which the clip cannot be used, by what was judged of it.
 
-    `undecided` is for a dimension that was judged in part, because of a failure.
+    `undecided` is for a dimension that was looked at, where something failed.
     """
 
     partial: Fraction
@@ -51,6 +51,16 @@ class RankingWeights(Data):
         if any(self.severity[low] > self.severity[high] for low, high in pairwise(sorted(self.severity))):
             raise ValueError("severity: a higher level must not have a lower weight")
         return self
+
+    def as_yaml(self) -> str:
+        """The weights as the text of a file."""
+        lines: list[str] = []
+        for name, value in self.model_dump().items():
+            if isinstance(value, dict):
+                lines += [f"{name}:", *(f"  {key}: {weight}" for key, weight in value.items())]
+            else:
+                lines.append(f"{name}: {value}")
+        return "\n".join(lines) + "\n"
 
 
 def read_weights(name_or_path: str | Path) -> RankingWeights:

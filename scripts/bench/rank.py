@@ -21,9 +21,8 @@ from robogaze.core.events import Event
 from robogaze.core.report import Report
 from robogaze.core.time import Span
 from robogaze.domains import Domain, load_domain
-from robogaze.ranking import MeasureResult, RankingConfig, Screening, rank
+from robogaze.ranking import MeasureResult, Screening, rank
 from robogaze.reporting.tables import ResultTable, to_markdown
-from robogaze.run.options import RunOptions
 
 
 @dataclass(frozen=True)
@@ -71,14 +70,20 @@ def _false(report: Report, domain: Domain, rng: np.random.Generator) -> Event:
     start = float(rng.uniform(0, report.clip.duration_s - _SHORTEST_S))
     end = float(rng.uniform(start + _SHORTEST_S, report.clip.duration_s))
     return Event(
-        id="false", dimension=kind.dimension, type=kind.id, spans=(Span(start, end),), severity=kind.severity,
-        confidence=float(rng.uniform(*_FALSE_CONFIDENCE)), description="scripted", evidence=(),
-    )  # fmt: skip
+        id="false",
+        dimension=domain.dimension_of[kind.id],
+        type=kind.id,
+        spans=(Span(start, end),),
+        severity=kind.severity,
+        confidence=float(rng.uniform(*_FALSE_CONFIDENCE)),
+        description="scripted",
+        evidence=(),
+    )
 
 
 def pixels(folder: Path, out: Path) -> Source:
     """The reports of the pipeline without a model, scored once."""
-    robogaze.score(folder / "clips.jsonl", options=RunOptions(pipeline="pixels"), out=out)
+    robogaze.score(folder / "clips.jsonl", pipeline="pixels", out=out)
     return out
 
 
@@ -90,11 +95,10 @@ def rows(name: str, screening: Screening, *, all_measures: bool) -> Iterator[tup
             yield measure.name if shared else f"{name}: {measure.name}", measure
 
 
-def table(sources: dict[str, Source], labels: Path, keep: int | float) -> ResultTable:
+def table(sources: dict[str, Source], labels: Path, prompts: dict[str, str], keep: float) -> ResultTable:
     """Every measure of every set of reports."""
-    prompts = {report.clip.id: str(report.clip.prompt_id) for report in robogaze.load_reports(labels.parent / "annotations.jsonl")}
     found = {
-        name: rank({name: source}, RankingConfig(keep=keep, calibrate=True), prompts=prompts, labels=labels).screening
+        name: rank({name: source}, keep=keep, calibrate=True, prompts=prompts, labels=labels).screening
         for name, source in sources.items()
     }
     screenings = {name: screening for name, screening in found.items() if screening is not None}
@@ -106,7 +110,12 @@ def table(sources: dict[str, Source], labels: Path, keep: int | float) -> Result
         f"{first.candidates} candidates of {first.prompts} prompts, {first.usable:.0%} usable",
         ("ranked by", first.precision, "severe failures kept", "minus random"),
         tuple(
-            (name, measure.precision, measure.severe, None if measure.difference is None else measure.difference.difference)
+            (
+                name,
+                measure.precision,
+                measure.severe,
+                None if measure.difference is None else measure.difference.difference,
+            )
             for name, measure in lines
         ),
     )
@@ -125,7 +134,8 @@ def main() -> None:
     sources: dict[str, Source] = {"pixels": pixels(options.folder, options.out / "pixels")}
     sources |= {name: scripted(truth, rates, domain) for name, rates in RATES.items()}
     sources |= dict(text.split("=", 1) for text in options.run)
-    print(to_markdown(table(sources, options.folder / "labels.csv", options.keep)))
+    prompts = {report.clip.id: str(report.clip.prompt_id) for report in truth}
+    print(to_markdown(table(sources, options.folder / "labels.csv", prompts, options.keep)))
 
 
 if __name__ == "__main__":
