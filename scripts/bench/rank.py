@@ -1,4 +1,4 @@
-"""How usable the better half of the candidates of a prompt is: the table of docs/ranking.md.
+"""How usable the better half of the candidates of a prompt is: the table of docs/rank.md.
 
     python scripts/bench/candidates.py candidates/ --jobs 2
     python scripts/bench/rank.py candidates/ --out /tmp/ranked

@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 from checkpoints import unscored, write_reports
+from lerobot_set import v3
+from making import make_clip
 from ranking.making import made
 
 from cli.running import Shell
 from robogaze.datasets import find_entries
+from robogaze.datasets.layouts.importer import import_clips
 from robogaze.ranking import read_weights
 
 LABELS = "clip_id,usable,severe\n" + "".join(f"p{number}-a,no,yes\np{number}-b,yes,no\n" for number in range(4))
@@ -116,3 +119,15 @@ def test_without_lerobot_episodes_a_list_of_them_is_refused(robogaze: Shell, rep
     ran = robogaze("rank", reports, "--keep", 1, "--episodes", "--out", tmp_path / "out")
     assert ran.code == 1
     assert "no clip is an episode of a LeRobot data set" in ran.err
+
+
+def test_kept_episodes_of_a_lerobot_data_set_are_listed(robogaze: Shell, tmp_path: Path) -> None:
+    reports = []
+    for number, entry in enumerate(import_clips(v3(tmp_path / "set")).entries):
+        clip = make_clip(id=f"c{number}", uri=f"{entry.path}", start_s=entry.start_s, end_s=entry.end_s, prompt_id="p")
+        reports.append(made(clip.id, {"shape_hole": 1 + number} if number else {}, clip=clip))
+    path = write_reports(tmp_path / "run.jsonl", reports)
+    ran = robogaze("rank", path, "--keep", 2, "--episodes", "--out", tmp_path / "out")
+    assert ran.code == 0, ran.err
+    assert json.loads((tmp_path / "out" / "episodes.json").read_text()) == [0, 1]
+    assert f"kept: 2 of 5 episodes of {tmp_path}/set" in ran.err

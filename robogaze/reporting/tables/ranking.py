@@ -78,7 +78,7 @@ def _ranking(result: Ranking) -> ResultTable:
     columns = ("prompt", "rank", "clip", "keep", "usability", "verdict", "events", "reason")
     notes = (
         f"Clips are grouped by {result.key}. Usability: the product of 1 - r over all risks r, weights "
-        f"{result.weights.id!r} (docs/ranking.md).",
+        f"{result.weights.id!r} (docs/rank.md).",
         "Ties: fewer events first, then the shorter total time of events, then the clip id.",
     )
     return ResultTable("ranking", ranking_headline(result), columns, rows, notes)
