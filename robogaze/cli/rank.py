@@ -38,7 +38,7 @@ def _keep(context: click.Context, parameter: click.Parameter, text: str | None) 
     return keep
 
 
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command()
@@ -85,7 +85,10 @@ def rank(
     and first frame. With --labels, measure how usable the kept part is, against chance and other measures. Clips
     without a report are listed, and never kept; the exit code is then 4. Loads no video and no model library.
     """
-    _check_usage(paths, keep, episodes, labels, scores, calibrate, out)
+    _check_usage(keep, episodes, labels, scores, calibrate, out)
+    check_sources(paths, "RUN")
+    for option, file in (("--prompts", prompts), ("--labels", labels), ("--scores", scores)):
+        check_sources(() if file is None else (str(file),), option)
     from robogaze.cli import EXIT_UNFINISHED
     from robogaze.ranking import rank as rank_candidates
 
@@ -112,7 +115,6 @@ def rank(
 
 
 def _check_usage(
-    paths: tuple[str, ...],
     keep: int | float | None,
     episodes: bool,
     labels: Path | None,
@@ -121,7 +123,6 @@ def _check_usage(
     out: Path | None,
 ) -> None:
     """Refuse options that do not go together, before anything is loaded."""
-    check_sources(paths, "RUN")
     if keep is not None and out is None:
         raise click.UsageError("--keep writes a manifest and needs --out")
     if episodes and keep is None:

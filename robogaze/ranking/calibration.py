@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from robogaze.errors import OptionError
-from robogaze.ranking.candidates import Candidate
+from robogaze.ranking.candidates import Candidate, DimensionState
 from robogaze.ranking.config import RankingConfig
 from robogaze.ranking.labels import Label
 from robogaze.ranking.order import PromptRanking
@@ -22,7 +22,7 @@ from robogaze.ranking.weights import DimensionWeights, RankingWeights, VerdictWe
 
 _LEVELS = (1, 2, 3, 4, 5)
 _BELIEFS = ("event", "unverified", "rejected")
-_STATES = ("partial", "not_examined", "undecided")
+_STATES: tuple[DimensionState, ...] = ("partial", "not_examined", "undecided")
 _LEAST, _DIGITS = 0.001, 4
 """Fitted weights are from _LEAST to 1 - _LEAST, with this many digits."""
 
