@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from robogaze.annotations import HasUnreadable, NamedSource
+from robogaze.core.clip import address
 from robogaze.core.report import Report, Unreadable
+from robogaze.datasets.manifest import stem_of
 from robogaze.errors import InputError
 from robogaze.ranking.candidates import Candidate, candidate_of
 from robogaze.reports import iter_reports
@@ -64,11 +66,14 @@ def _clips(source: NamedSource, origins: dict[tuple[str, str], str]) -> Iterator
         scored.add(report.clip.id)
         origins.setdefault((report.domain.taxonomy, report.pipeline), place or source.label)
         yield _read(report, source, place, lines.get(report.clip.id))
+    unreadable = {clip.uri: f"it cannot be read: {clip.reason}" for clip in _unreadable(source, run)}
     for line in lines.values():
         if line.clip_id not in scored:
-            yield ReadClip(line.clip_id, source.label, line.prompt_id, line.instruction, reason="it has no report")
-    for clip in _unreadable(source, run):
-        yield ReadClip(Path(clip.uri).stem, source.label, reason=f"it cannot be read: {clip.reason}")
+            why = unreadable.pop(address(line.path, line.start_s, line.end_s), "it has no report")
+            yield ReadClip(line.clip_id, source.label, line.prompt_id, line.instruction, reason=why)
+    for uri, why in unreadable.items():
+        stem = stem_of(Path(uri).stem)
+        yield ReadClip(uri if stem in scored or stem in lines else stem, source.label, reason=why)
 
 
 def _reports(source: NamedSource) -> Iterator[tuple[str, Report]]:

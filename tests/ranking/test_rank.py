@@ -84,14 +84,17 @@ def test_clips_of_a_run_folder_without_a_report_are_named(tmp_path: Path) -> Non
     (folder / "run.json").write_text("{}")
     lines = [
         ManifestLine(clip_id=name, path=f"../clips/{name}.mp4", sha256="0" * 64, prompt_id="p1")
-        for name in ("p1-a", "p1-b", "p1-c")
+        for name in ("p1-a", "p1-b", "p1-c", "p1-e")
     ]
     (folder / "manifest.jsonl").write_text("".join(f"{line.model_dump_json()}\n" for line in lines))
-    (folder / "unreadable.json").write_text(json.dumps([{"uri": "d.mp4", "reason": "it is empty"}]))
+    unreadable = [{"uri": uri, "reason": "it is empty"} for uri in ("d.mp4", "../clips/p1-e.mp4", "more/p1-a.mp4")]
+    (folder / "unreadable.json").write_text(json.dumps(unreadable))
     result = rank(folder)
     assert [(clip.id, clip.prompt, clip.reason) for clip in result.unranked] == [
         ("p1-c", "p1", "it has no report"),
+        ("p1-e", "p1", "it cannot be read: it is empty"),
         ("d", None, "it cannot be read: it is empty"),
+        ("more/p1-a.mp4", None, "it cannot be read: it is empty"),
     ]
     scored = RunResult(load_reports(folder), (Unreadable(uri="d.mp4", reason="it is empty"),), None, None)
     assert [clip.id for clip in rank({"run": scored}).unranked] == ["d"]

@@ -93,7 +93,7 @@ def _row(prompt: PromptRanking, ranked: RankedCandidate) -> Row:
 
 def _unranked(result: Ranking) -> ResultTable:
     rows: tuple[Row, ...] = tuple((clip.prompt, clip.id, clip.run, clip.reason) for clip in result.unranked)
-    notes = ("They are never kept, and they count among the candidates of their prompt.",)
+    notes = ("They are never kept, and count among the candidates of their prompt where it is known.",)
     title = f"{count(len(rows), 'clip')} without a rank"
     return ResultTable("unranked", title, ("prompt", "clip", "run", "reason"), rows, notes)
 
