@@ -89,7 +89,7 @@ def rank(
     check_sources(paths, "RUN")
     for option, file in (("--prompts", prompts), ("--labels", labels), ("--scores", scores)):
         check_sources(() if file is None else (str(file),), option)
-    from robogaze.cli import EXIT_UNFINISHED
+    from robogaze.cli import EXIT_ERROR, EXIT_UNFINISHED
     from robogaze.ranking import rank as rank_candidates
 
     result = rank_candidates(
@@ -111,6 +111,9 @@ def rank(
     _show(result, form, as_json)
     for clip in result.unranked:
         click.echo(f"no rank: {clip.id}: {clip.reason}", err=True)
+    if result.screening is not None and not result.screening.prompts:
+        click.echo("nothing could be measured: no prompt has labels for all its candidates", err=True)
+        return EXIT_ERROR
     return EXIT_UNFINISHED if result.unranked else 0
 
 

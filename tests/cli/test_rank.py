@@ -115,6 +115,15 @@ def test_unknown_baseline_is_a_usage_error(robogaze: Shell, reports: Path, label
     assert "the --baseline luck is no measure; the measures are: usability, number of events" in ran.err
 
 
+def test_labels_of_other_clips_measure_nothing_and_the_exit_code_is_1(
+    robogaze: Shell, reports: Path, labels: Path
+) -> None:
+    labels.write_text("clip_id,usable\nother,yes\n")
+    ran = robogaze("rank", reports, "--labels", labels)
+    assert (ran.code, "nothing could be measured: no prompt has labels for all its candidates" in ran.err) == (1, True)
+    assert "undefined" in ran.out
+
+
 def test_without_lerobot_episodes_a_list_of_them_is_refused(robogaze: Shell, reports: Path, tmp_path: Path) -> None:
     ran = robogaze("rank", reports, "--keep", 1, "--episodes", "--out", tmp_path / "out")
     assert ran.code == 1
