@@ -22,7 +22,8 @@ from robogaze.core.report import Report
 from robogaze.core.time import Span
 from robogaze.domains import Domain, load_domain
 from robogaze.ranking import MeasureResult, Screening, rank
-from robogaze.reporting.tables import ResultTable, to_markdown
+from robogaze.ranking.screening import ORACLE, RANDOM
+from robogaze.reporting.tables import ResultTable, Row, to_markdown
 
 
 @dataclass(frozen=True)
@@ -87,12 +88,17 @@ def pixels(folder: Path, out: Path) -> Source:
     return out
 
 
-def rows(name: str, screening: Screening, *, all_measures: bool) -> Iterator[tuple[str, MeasureResult]]:
-    """The measures of a set of reports; `random` and `oracle` are the same for all and come once."""
+def rows(name: str, screening: Screening) -> Iterator[Row]:
+    """The measures of a set of reports; `random` and `oracle` do not depend on reports."""
     for measure in screening.measures:
-        shared = measure.name in ("random", "oracle")
-        if shared == all_measures:
-            yield measure.name if shared else f"{name}: {measure.name}", measure
+        if measure.name not in (RANDOM, ORACLE):
+            yield row(name, measure)
+
+
+def row(name: str, measure: MeasureResult) -> Row:
+    """A measure with its difference from random."""
+    pair = measure.difference
+    return name, measure.name, measure.precision, measure.severe, None if pair is None else pair.difference
 
 
 def table(sources: dict[str, Source], labels: Path, prompts: dict[str, str], keep: float) -> ResultTable:
@@ -103,22 +109,11 @@ def table(sources: dict[str, Source], labels: Path, prompts: dict[str, str], kee
     }
     screenings = {name: screening for name, screening in found.items() if screening is not None}
     first = next(iter(screenings.values()))
-    lines = [line for name, screening in screenings.items() for line in rows(name, screening, all_measures=False)]
-    lines += rows("", first, all_measures=True)
-    return ResultTable(
-        "rank",
-        f"{first.candidates} candidates of {first.prompts} prompts, {first.usable:.0%} usable",
-        ("ranked by", first.precision, "severe failures kept", "minus random"),
-        tuple(
-            (
-                name,
-                measure.precision,
-                measure.severe,
-                None if measure.difference is None else measure.difference.difference,
-            )
-            for name, measure in lines
-        ),
-    )
+    lines = [line for name, screening in screenings.items() for line in rows(name, screening)]
+    lines += [row("", measure) for measure in first.measures if measure.name in (RANDOM, ORACLE)]
+    title = f"{first.candidates} candidates of {first.prompts} prompts, {first.usable:.0%} usable"
+    columns = ("reports", "ranked by", first.precision, "severe failures kept", "minus random")
+    return ResultTable("rank", title, columns, tuple(lines))
 
 
 def main() -> None:
