@@ -82,6 +82,14 @@ class PromptRanking:
         """The ids of all candidates, those without a rank last."""
         return (*(ranked.candidate.id for ranked in self.ranked), *(clip.id for clip in self.unranked))
 
+    @property
+    def decided_by_id(self) -> bool:
+        """Whether only the clip id decides between the last candidate that is kept and the first that is not."""
+        if not 0 < self.wanted < len(self.ranked):
+            return False
+        last, first = self.ranked[self.wanted - 1], self.ranked[self.wanted]
+        return first.tiebreak == "clip id" and last.candidate.id in first.tied
+
 
 def risk_of(claim: JudgedClaim, weights: RankingWeights) -> float:
     """The probability that a claim makes a clip unusable."""

@@ -93,6 +93,11 @@ def test_without_a_tie_nothing_is_named() -> None:
     assert order(report("a", {"shape_hole": 4}), report("b")) == [("b", ""), ("a", "")]
 
 
+def test_it_is_named_where_only_the_clip_id_decides_what_is_kept() -> None:
+    clips = [candidate(report(name, kinds)) for name, kinds in (("a", {}), ("b", {}), ("c", {"shape_hole": 4}))]
+    assert [rank_prompt("p", clips, (), wanted, WEIGHTS).decided_by_id for wanted in (1, 2, 3)] == [True, False, False]
+
+
 def test_the_best_are_kept_and_clips_without_a_rank_never_are() -> None:
     lost = Unranked("z", "run", "p", "it has no report")
     ranking = rank_prompt("p", [candidate(report(name)) for name in "ab"], [lost], 3, WEIGHTS)

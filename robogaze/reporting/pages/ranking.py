@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from urllib.parse import quote
 
 from robogaze.domains import Domain
 from robogaze.ranking import PromptRanking, RankedCandidate, Ranking
@@ -11,6 +12,7 @@ from robogaze.reporting.pages.results import (
     Entry,
     Fact,
     Filter,
+    Link,
     PageClip,
     ResultPage,
     Section,
@@ -23,7 +25,14 @@ from robogaze.reporting.pages.results import (
     write_result_page,
 )
 from robogaze.reporting.pages.run_folders import RunFolders, VideoFile
-from robogaze.reporting.tables.ranking import ranking_headline, ranking_tables, reason_of, screening_sentence
+from robogaze.reporting.tables import ResultTable
+from robogaze.reporting.tables.ranking import (
+    id_sentence,
+    ranking_headline,
+    ranking_tables,
+    reason_of,
+    screening_sentence,
+)
 from robogaze.reporting.wording import count, listed
 
 
@@ -40,20 +49,23 @@ def ranking_page(result: Ranking, folder: Path, domain: Domain | None) -> Result
     folders = RunFolders(folder)
     names = names_of(domain)
     entries = tuple(_entry(prompt, folders, names) for prompt in result.prompts if prompt.ranked)
-    runs = dict.fromkeys(ranked.candidate.run for prompt in result.prompts for ranked in prompt.ranked)
+    runs = {
+        ranked.candidate.run: folders.page_of(ranked.candidate.annotation)
+        for prompt in result.prompts
+        for ranked in prompt.ranked
+    }
     checks = tuple(_checks(result))
     headline = ranking_headline(result) if result.screening is None else screening_sentence(result.screening)
-    tables = [table for table in ranking_tables(result) if table.name != "ranking"]
-    ranking = next(table for table in ranking_tables(result) if table.name == "ranking")
+    ranking, *others = ranking_tables(result)
     return ResultPage(
         kind="Ranking",
         noun="prompt",
         headline=headline,
-        facts=tuple(Fact("run", run) for run in runs),
+        facts=tuple(Fact("run", run, page) for run, page in runs.items()),
         checks=checks,
         sections=(
-            *(Section(table.title, (page_table(table),), open=table.name == "screening") for table in tables),
-            Section("All candidates", (page_table(ranking),), ranking_headline(result)),
+            *(Section(table.title, (page_table(table),), open=table.name == "screening") for table in others),
+            Section("All candidates", (page_table(ranking, link=_link_to_prompt(ranking)),), ranking_headline(result)),
         ),
         filters=(
             Filter("kept", "Best candidate", {"clean": "clean", "faulty": "faulty", "undecided": "undecided"}),
@@ -71,6 +83,11 @@ def ranking_page(result: Ranking, folder: Path, domain: Domain | None) -> Result
     )
 
 
+def _link_to_prompt(table: ResultTable) -> Link:
+    """The candidates of the prompt of a row."""
+    return lambda row, column: f"#entry={quote(str(table.rows[row][0]))}" if column == 0 else ""
+
+
 def _video(ranked: RankedCandidate, folders: RunFolders) -> VideoFile:
     """The video by the run folder of the report, otherwise by the candidate's own path."""
     candidate = ranked.candidate
@@ -82,9 +99,8 @@ def _video(ranked: RankedCandidate, folders: RunFolders) -> VideoFile:
 
 def _checks(result: Ranking) -> Iterator[ValidityCheck]:
     yield ValidityCheck(True, f"Candidates of a prompt share their {result.key}.")
-    tied = [prompt for prompt in result.prompts if any(ranked.tiebreak == "clip id" for ranked in prompt.ranked)]
-    if tied:
-        yield ValidityCheck(False, f"In {count(len(tied), 'prompt')} only the clip id decides between some candidates.")
+    if sentence := id_sentence(result):
+        yield ValidityCheck(False, sentence)
     if result.unranked:
         names = listed([clip.id for clip in result.unranked[:3]])
         more = ", ..." if len(result.unranked) > 3 else ""

@@ -48,6 +48,14 @@ def tie_text(ranked: RankedCandidate) -> str:
     return f"; tied with {listed(ranked.tied)}, ordered by {ranked.tiebreak}"
 
 
+def id_sentence(result: Ranking) -> str:
+    """In how many prompts the clip id decides what is kept; empty for none."""
+    number = sum(prompt.decided_by_id for prompt in result.prompts)
+    if not number:
+        return ""
+    return f"In {number} of {count(len(result.prompts), 'prompt')} only the clip id decides what is kept."
+
+
 def ranking_headline(result: Ranking) -> str:
     """How many candidates are kept of how many."""
     candidates = sum(len(prompt.ids) for prompt in result.prompts)
@@ -80,6 +88,7 @@ def _ranking(result: Ranking) -> ResultTable:
         f"Clips are grouped by {result.key}. Usability: the product of 1 - r over all risks r, weights "
         f"{result.weights.id!r} (docs/rank.md).",
         "Ties: fewer events first, then the shorter total time of events, then the clip id.",
+        *filter(None, (id_sentence(result),)),
     )
     return ResultTable("ranking", ranking_headline(result), columns, rows, notes)
 
