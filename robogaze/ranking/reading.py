@@ -43,9 +43,9 @@ def read_clips(sources: Sequence[NamedSource], *, mixed: bool) -> tuple[ReadClip
             raise InputError(f"{source.label} has two reports on {twice}; rank reports of one author and pipeline")
         clips += found
     if len(origins) > 1 and not mixed:
-        (first, one), (second, other) = list(origins.items())[:2]
+        (first, place), (second, other_place) = list(origins.items())[:2]
         what = "pipelines" if first[0] == second[0] else "domains"
-        raise InputError(f"{one} and {other} were made with different {what}; --mixed ranks them anyway")
+        raise InputError(f"{place} and {other_place} were made with different {what}; --mixed ranks them anyway")
     runs = Counter(clip.run for clip in clips)
     shared = {name for name, number in Counter(clip.id for clip in clips).items() if number > 1}
     if len(runs) < len(sources) and shared:

@@ -72,7 +72,7 @@ def test_risks_are_listed_the_largest_first_and_their_product_is_the_usability()
 
 def order(*reports: object) -> list[tuple[str, str]]:
     ranked = rank_prompt("p", [candidate(item) for item in reports], (), 2, WEIGHTS).ranked  # type: ignore[arg-type]
-    return [(each.candidate.id, each.tiebreak) for each in ranked]
+    return [(place.candidate.id, place.tiebreak) for place in ranked]
 
 
 def test_ties_are_broken_by_events_then_by_faulty_time_then_by_clip_id() -> None:
@@ -84,8 +84,8 @@ def test_ties_are_broken_by_events_then_by_faulty_time_then_by_clip_id() -> None
     )  # fmt: skip
     clips = [report("c", events=(long,)), report("b"), report("a"), report("d", events=(short,))]
     ranked = rank_prompt("p", [candidate(clip) for clip in clips], (), 2, none_counts).ranked
-    assert [each.candidate.id for each in ranked] == ["a", "b", "d", "c"]
-    assert [each.tiebreak for each in ranked] == ["clip id", "clip id", "events", "faulty time"]
+    assert [place.candidate.id for place in ranked] == ["a", "b", "d", "c"]
+    assert [place.tiebreak for place in ranked] == ["clip id", "clip id", "events", "faulty time"]
     assert ranked[0].tied == ("b", "d", "c")
 
 
@@ -101,7 +101,7 @@ def test_it_is_named_where_only_the_clip_id_decides_what_is_kept() -> None:
 def test_the_best_are_kept_and_clips_without_a_rank_never_are() -> None:
     lost = Unranked("z", "run", "p", "it has no report")
     ranking = rank_prompt("p", [candidate(report(name)) for name in "ab"], [lost], 3, WEIGHTS)
-    assert [each.kept for each in ranking.ranked] == [True, True]
+    assert [place.kept for place in ranking.ranked] == [True, True]
     assert ranking.ids == ("a", "b", "z")
 
 
