@@ -13,7 +13,7 @@ independent:
 Equal usabilities are ties. Fewer events come first, then the shorter total time of the events, then the clip id.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import prod
@@ -162,8 +162,3 @@ def _tiebreak(keys: Sequence[tuple[object, ...]], place: int) -> Tiebreak:
     before, after = keys[max(place, 1) - 1], keys[max(place, 1)]
     names: tuple[Tiebreak, ...] = ("events", "faulty time", "clip id")
     return next(name for name, first, second in zip(names, before[1:], after[1:], strict=True) if first != second)
-
-
-def kept_candidates(prompts: Sequence[PromptRanking]) -> Iterator[Candidate]:
-    """The candidates that are kept, prompt by prompt, best first."""
-    return (ranked.candidate for prompt in prompts for ranked in prompt.ranked if ranked.kept)

@@ -18,7 +18,7 @@ from robogaze.ranking.calibration import fitted_weights, held_out_weights
 from robogaze.ranking.candidates import Candidate
 from robogaze.ranking.config import RankingConfig
 from robogaze.ranking.labels import Label, read_labels, read_scores
-from robogaze.ranking.order import PromptRanking, Unranked, kept_candidates, rank_prompt
+from robogaze.ranking.order import PromptRanking, Unranked, rank_prompt
 from robogaze.ranking.prompts import GIVEN, KEYS, prompt_key, read_prompts
 from robogaze.ranking.reading import ReadClip, read_clips
 from robogaze.ranking.screening import RANDOM, Screening, labelled_prompts, screen
@@ -61,7 +61,7 @@ class Ranking:
     @property
     def kept(self) -> tuple[Candidate, ...]:
         """The candidates that are kept, prompt by prompt, best first."""
-        return tuple(kept_candidates(self.prompts))
+        return tuple(ranked.candidate for prompt in self.prompts for ranked in prompt.ranked if ranked.kept)
 
     @property
     def unranked(self) -> tuple[Unranked, ...]:
@@ -70,16 +70,12 @@ class Ranking:
 
     def kept_entries(self) -> tuple[ManifestEntry, ...]:
         """The manifest entries of the candidates that are kept. Raises InputError if an initial frame is missing."""
-        entries = (
-            entry_of(candidate.clip, candidate.video, layout_given=candidate.layout_given) for candidate in self.kept
-        )
-        kept = zip(self.kept, entries, strict=True)
         return tuple(
-            entry.with_(clip_id=candidate.id, prompt_id=self._prompt_id(candidate)) for candidate, entry in kept
+            entry_of(candidate.clip, candidate.video, layout_given=candidate.layout_given).with_(
+                clip_id=candidate.id, prompt_id=candidate.prompt if self.key == GIVEN else candidate.clip.prompt_id
+            )
+            for candidate in self.kept
         )
-
-    def _prompt_id(self, candidate: Candidate) -> str | None:
-        return candidate.prompt if self.key == GIVEN else candidate.clip.prompt_id
 
     def clips(self) -> Iterator[tuple[Clip, Path, bool]]:
         """Every ranked clip with its file, and whether it is kept."""
