@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from robogaze.evaluation.config import EvaluationConfig as EvaluationConfig
     from robogaze.evaluation.evaluate import evaluate as evaluate
     from robogaze.evaluation.evaluate import evaluate_async as evaluate_async
+    from robogaze.ranking.rank import rank as rank
     from robogaze.reports import load_reports as load_reports
     from robogaze.run.bench import BenchResult as BenchResult
     from robogaze.run.bench import bench as bench
@@ -57,6 +58,7 @@ _MODULES = {
     "evaluate_async": "robogaze.evaluation.evaluate",
     "load_domain": "robogaze.domains",
     "load_reports": "robogaze.reports",
+    "rank": "robogaze.ranking.rank",
     "score": "robogaze.run.score",
     "score_async": "robogaze.run.score",
 }

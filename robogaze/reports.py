@@ -70,17 +70,23 @@ def load_reports(path: str | Path) -> Reports:
 
     Raises InputError with file, line and key for what is not a report, and if there is no file of reports.
     """
-    found = find_files(Path(path))
-    reports = tuple(report for file in found.files for report in _of_file(found.root / file))
+    reports = tuple(report for _, report in iter_reports(Path(path)))
     return Reports(reports, StoredRun(Path(path)).unreadable if Path(path).is_dir() else ())
 
 
-def _of_file(path: Path) -> Iterator[Report]:
+def iter_reports(path: Path) -> Iterator[tuple[str, Report]]:
+    """The reports of `load_reports` as they are read, each with its place: the file, or file and line."""
+    found = find_files(path)
+    for file in found.files:
+        yield from _of_file(found.root / file)
+
+
+def _of_file(path: Path) -> Iterator[tuple[str, Report]]:
     try:
         for document in documents(path):
             for part in report_format.split(document):
                 try:
-                    yield Report.model_validate_json(part.value)
+                    yield part.source, Report.model_validate_json(part.value)
                 except ValidationError as error:
                     place, message = first_fault(error)
                     key = f"{dotted(place)}: " if place else ""

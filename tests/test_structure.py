@@ -26,7 +26,7 @@ TIERS = (
     {"media", "backends", "datasets", "matching", "metrics", "stats"},
     {"evidence", "judges", "annotations", "reports"},
     {"stages", "evaluation"},
-    {"diagnose", "comparison", "agreement", "rehearse", "doctor"},
+    {"diagnose", "comparison", "agreement", "ranking", "rehearse", "doctor"},
     {"forge", "render"},
     {"reporting", "web"},
     {"run"},
@@ -114,7 +114,7 @@ def test_what_is_evaluated_comes_from_reports_alone() -> None:
     wrong = [
         f"{module.name}:{line} imports {part}"
         for module in modules()
-        if module.part in ("evaluation", "comparison", "agreement")
+        if module.part in ("evaluation", "comparison", "agreement", "ranking")
         for line, part in imported(module)
         if part in ("stages", "media", "backends")
     ]

@@ -26,6 +26,7 @@ _COMMANDS = (
     "merge",
     "evaluate",
     "compare",
+    "rank",
     "agree",
     "judge-check",
     "report",

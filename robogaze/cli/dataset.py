@@ -245,12 +245,12 @@ def _clean_episodes(run: FinishedRun, dimensions: Sequence[str]) -> Mapping[str,
     files = {}
     for data_set in data_sets:
         scored, cameras = count(data_set.scored, "episode"), count(data_set.cameras, "camera")
-        click.echo(f"clean: {len(data_set.clean)} of {scored} of {data_set.root}, in {cameras}", err=True)
+        click.echo(f"clean: {len(data_set.chosen)} of {scored} of {data_set.root}, in {cameras}", err=True)
         if data_set.other_clips:
             clips = count(data_set.other_clips, "clip")
             click.echo(f"left out: {clips} of {data_set.root} that are not episodes of it", err=True)
-        if data_set.clean:
+        if data_set.chosen:
             root = file_name(data_set.root.as_posix())
             name = "episodes.json" if len(data_sets) == 1 else f"episodes of {root}.json"
-            files[name] = json.dumps(data_set.clean) + "\n"
+            files[name] = json.dumps(data_set.chosen) + "\n"
     return files

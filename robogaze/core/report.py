@@ -193,6 +193,11 @@ class Report(Data):
         """The dimensions of the events, secondary ones included."""
         return frozenset(name for event in self.events for name in (event.dimension, *event.secondary))
 
+    @property
+    def layout_given(self) -> bool:
+        """Whether the layout of views was given and not detected."""
+        return bool(self.provenance.media.get("layout") == "given")
+
     def clean_in(self, dimensions: Collection[str]) -> bool:
         """Whether these dimensions are examined or ruled out, without an event and without anything undecided.
 

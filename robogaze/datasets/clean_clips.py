@@ -1,11 +1,10 @@
-"""The clean clips of a run, as a manifest and as episodes of LeRobot data sets.
+"""The clean clips of a run, or others that are chosen, as a manifest and as episodes of LeRobot data sets.
 
 A clip is an episode if it is in a LeRobot data set and covers the file, or the part of a file, that `meta/` gives for
-the episode. An episode is clean if its clips from all cameras are clean; only cameras that the run has reports for
-count.
+the episode. An episode is chosen if its clips from all cameras are; only cameras that the run has reports for count.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,11 +25,15 @@ def clean_entries(
     `videos` gives the file of each clip, by clip id. Entries keep the clip's id, the SHA-256 of its file, and the
     layout of views if it was given. Raises InputError if an initial frame is missing.
     """
-    return tuple(_entry(report, videos[report.clip.id]) for report in reports if report.clean_in(dimensions))
+    return tuple(
+        entry_of(report.clip, videos[report.clip.id], layout_given=report.layout_given)
+        for report in reports
+        if report.clean_in(dimensions)
+    )
 
 
-def _entry(report: Report, video: Path) -> ManifestEntry:
-    clip = report.clip
+def entry_of(clip: Clip, video: Path, *, layout_given: bool) -> ManifestEntry:
+    """The manifest entry of a clip, whose layout of views was given or detected."""
     initial_frame = None if clip.initial_frame is None else Path(clip.initial_frame)
     if initial_frame is not None and not initial_frame.is_file():
         raise InputError(f"{clip.id}: the initial frame {initial_frame} does not exist; "
@@ -43,20 +46,20 @@ def _entry(report: Report, video: Path) -> ManifestEntry:
         clip_id=clip.id,
         instruction=clip.instruction,
         initial_frame=initial_frame,
-        layout=clip.layout if report.provenance.media.get("layout") == "given" else None,
+        layout=clip.layout if layout_given else None,
         **{name: getattr(clip, name) for name in FIELDS},
     )
 
 
 @dataclass(frozen=True)
-class CleanEpisodes:
-    """The clean episodes of a LeRobot data set, out of `scored` episodes with `cameras` cameras.
+class ChosenEpisodes:
+    """The chosen episodes of a LeRobot data set, out of `scored` episodes with `cameras` cameras.
 
     `other_clips` counts clips of the run that are in the data set but are not episodes of it.
     """
 
     root: Path
-    clean: tuple[int, ...]
+    chosen: tuple[int, ...]
     scored: int
     cameras: int
     other_clips: int
@@ -64,41 +67,44 @@ class CleanEpisodes:
 
 def clean_episodes(
     reports: Sequence[Report], videos: Mapping[str, Path], dimensions: Collection[str]
-) -> tuple[CleanEpisodes, ...]:
-    """The episodes that are clean in these dimensions, for each LeRobot data set that contains clips of the run.
+) -> tuple[ChosenEpisodes, ...]:
+    """The episodes that are clean in these dimensions; see `chosen_episodes`."""
+    return chosen_episodes([(report.clip, videos[report.clip.id], report.clean_in(dimensions)) for report in reports])
 
-    `videos` gives the file of each clip, by clip id. Raises InputError if a data set's description contradicts itself.
+
+def chosen_episodes(clips: Iterable[tuple[Clip, Path, bool]]) -> tuple[ChosenEpisodes, ...]:
+    """The chosen episodes of each LeRobot data set that contains clips, which come with their file.
+
+    Raises InputError if a data set's description contradicts itself.
     """
-    clips_of: dict[Path, list[tuple[Path, Report]]] = {}
-    for report in reports:
-        video = _in_real_folder(videos[report.clip.id])
+    clips_of: dict[Path, list[tuple[Path, Clip, bool]]] = {}
+    for clip, path, chosen in clips:
+        video = _in_real_folder(path)
         root = next((folder for folder in video.parents if (folder / lerobot.INFO).is_file()), None)
         if root is not None:
-            clips_of.setdefault(root, []).append((video, report))
-    return tuple(episodes for root, clips in clips_of.items() for episodes in _clean_episodes(root, clips, dimensions))
+            clips_of.setdefault(root, []).append((video, clip, chosen))
+    return tuple(episodes for root, inside in clips_of.items() for episodes in _chosen_episodes(root, inside))
 
 
-def _clean_episodes(
-    root: Path, clips: Sequence[tuple[Path, Report]], dimensions: Collection[str]
-) -> Iterator[CleanEpisodes]:
+def _chosen_episodes(root: Path, clips: Sequence[tuple[Path, Clip, bool]]) -> Iterator[ChosenEpisodes]:
     source = ImportSource.of(root)
     if not lerobot.recognises(source):
         return
     episodes_of: dict[Path, list[lerobot.EpisodeVideo]] = {}
     for episode in lerobot.episode_videos(source):
         episodes_of.setdefault(_in_real_folder(source.at(episode.video)), []).append(episode)
-    clean: dict[tuple[int, str], bool] = {}
+    found: dict[tuple[int, str], bool] = {}
     other_clips = 0
-    for video, report in clips:
-        match = next((episode for episode in episodes_of.get(video, ()) if _covers(report.clip, episode)), None)
+    for video, clip, chosen in clips:
+        match = next((episode for episode in episodes_of.get(video, ()) if _covers(clip, episode)), None)
         if match is None:
             other_clips += 1
         else:
-            clean[match.episode, match.camera] = report.clean_in(dimensions)
-    cameras = {camera for _, camera in clean}
-    scored = sorted({number for number, _ in clean})
-    kept = (number for number in scored if all(clean.get((number, camera)) for camera in cameras))
-    yield CleanEpisodes(root, tuple(kept), len(scored), len(cameras), other_clips)
+            found[match.episode, match.camera] = chosen
+    cameras = {camera for _, camera in found}
+    scored = sorted({number for number, _ in found})
+    kept = (number for number in scored if all(found.get((number, camera)) for camera in cameras))
+    yield ChosenEpisodes(root, tuple(kept), len(scored), len(cameras), other_clips)
 
 
 def _covers(clip: Clip, episode: lerobot.EpisodeVideo) -> bool:

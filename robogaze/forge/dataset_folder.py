@@ -60,7 +60,7 @@ def write_annotations(reports: Iterable[Report], out: Path) -> None:
 
 
 def _entry(clip: Clip, out: Path) -> ManifestEntry:
-    given = ("instruction", "checkpoint", "split", "task_family", "embodiment", "layout")
+    given = ("instruction", "prompt_id", "checkpoint", "split", "task_family", "embodiment", "layout")
     initial = None if clip.initial_frame is None else out / clip.initial_frame
     return ManifestEntry(
         path=out / clip.uri, clip_id=clip.id, initial_frame=initial, **{name: getattr(clip, name) for name in given}

@@ -29,6 +29,7 @@ from robogaze.evaluation.results import Evaluation, SystemComparisons, SystemRes
 from robogaze.forge.sensitivity import RULE, Alarms, Group, Sensitivity
 from robogaze.judges.base import Judge
 from robogaze.metrics.controls import CONTROLS, SHUFFLED_RULE, TYPE_PRIOR, TYPE_PRIOR_RULE
+from robogaze.ranking import RankedCandidate, Ranking
 from robogaze.reporting.wording import printable
 from robogaze.stats.paired import Difference
 
@@ -181,6 +182,41 @@ def comparison_json(result: Comparison, checks: Sequence[GateCheck] | None = Non
     if checks is not None:
         whole["gate"] = {"passed": all(check.passed for check in checks), "checks": to_json(checks)}
     return whole
+
+
+def ranking_json(result: Ranking) -> Json:
+    """A ranking, prompt by prompt, best first; `screening` is null without labels."""
+    return {
+        "schema_version": 1,
+        **to_json(result.config),
+        "weights": to_json(result.weights),
+        "grouped_by": result.key,
+        "prompts": [
+            {
+                "prompt": prompt.prompt,
+                "keep": prompt.wanted,
+                "candidates": [_ranked(ranked) for ranked in prompt.ranked],
+                "without_rank": to_json(prompt.unranked),
+            }
+            for prompt in result.prompts
+        ],
+        "without_prompt": to_json(result.unplaced),
+        "screening": to_json(result.screening),
+        "calibrated_weights": to_json(result.fitted),
+    }
+
+
+def _ranked(ranked: RankedCandidate) -> Json:
+    candidate = ranked.candidate
+    return {
+        "clip_id": candidate.id,
+        "run": candidate.run,
+        **without(ranked, "candidate"),
+        "verdict": candidate.annotation.verdict,
+        "status": candidate.annotation.status,
+        "events": len(candidate.events),
+        "faulty_s": candidate.faulty_s,
+    }
 
 
 def gate_junit(checks: Sequence[GateCheck]) -> str:

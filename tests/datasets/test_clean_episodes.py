@@ -10,7 +10,7 @@ from lerobot_set import TOP, WRIST, v3
 from making import coverage, make_clip
 
 from robogaze.core.report import Report
-from robogaze.datasets.clean_clips import CleanEpisodes, clean_episodes
+from robogaze.datasets.clean_clips import ChosenEpisodes, clean_episodes
 from robogaze.datasets.layouts.importer import import_clips
 from robogaze.datasets.manifest import ManifestEntry
 
@@ -26,20 +26,20 @@ def scored(entries: list[ManifestEntry], faulty: set[int]) -> tuple[list[Report]
     return reports, videos
 
 
-def kept(entries: list[ManifestEntry], faulty: set[int]) -> CleanEpisodes:
+def kept(entries: list[ManifestEntry], faulty: set[int]) -> ChosenEpisodes:
     (found,) = clean_episodes(*scored(entries, faulty), ["matter"])
     return found
 
 
 def test_episode_is_clean_if_its_clip_is(tmp_path: Path) -> None:
     entries = list(import_clips(v3(tmp_path)).entries)
-    assert kept(entries, {1, 3}) == CleanEpisodes(tmp_path, (0, 2, 4), 5, 1, 0)
+    assert kept(entries, {1, 3}) == ChosenEpisodes(tmp_path, (0, 2, 4), 5, 1, 0)
 
 
 def test_episode_must_be_clean_in_every_camera(tmp_path: Path) -> None:
     entries = list(import_clips(v3(tmp_path, {0: 0, 1: 0, 4: 1}, [TOP, WRIST])).entries)
-    assert kept(entries, {1}) == CleanEpisodes(tmp_path, (1, 4), 3, 2, 0)
-    assert kept(entries[:-1], {1}).clean == (1,)  # of the last episode one camera was not scored
+    assert kept(entries, {1}) == ChosenEpisodes(tmp_path, (1, 4), 3, 2, 0)
+    assert kept(entries[:-1], {1}).chosen == (1,)  # of the last episode one camera was not scored
     assert kept([entry for entry in entries if TOP in entry.path.parts], set()).cameras == 1
 
 
@@ -51,18 +51,18 @@ def test_episode_must_be_clean_in_every_dimension_asked_for(tmp_path: Path) -> N
     reports[2] = reports[2].with_(coverage=coverage("light", ruled_out=["matter"]))
     for dimensions, clean in ((["matter", "light"], (2, 3)), (["matter"], (1, 2, 3)), (["light"], (2, 3, 4))):
         (found,) = clean_episodes(reports, videos, dimensions)
-        assert (found.clean, found.scored) == (clean, 5)
+        assert (found.chosen, found.scored) == (clean, 5)
 
 
 def test_versions_with_one_file_per_episode_are_read(tmp_path: Path) -> None:
     SAMPLES["lerobot"].make(tmp_path)
-    assert kept(list(import_clips(tmp_path).entries), {0}) == CleanEpisodes(tmp_path, (2,), 2, 1, 0)
+    assert kept(list(import_clips(tmp_path).entries), {0}) == ChosenEpisodes(tmp_path, (2,), 2, 1, 0)
 
 
 def test_part_that_is_not_an_episode_is_counted(tmp_path: Path) -> None:
     entries = list(import_clips(v3(tmp_path)).entries)
     cut = [entries[1].with_(end_s=(entries[1].end_s or 0) - 0.2), entries[0].with_(start_s=None, end_s=None)]
-    assert kept([*cut, entries[2]], set()) == CleanEpisodes(tmp_path, (2,), 1, 1, 2)
+    assert kept([*cut, entries[2]], set()) == ChosenEpisodes(tmp_path, (2,), 1, 1, 2)
 
 
 def test_linked_files_are_matched_by_their_own_names(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_linked_files_are_matched_by_their_own_names(tmp_path: Path) -> None:
     for number, file in enumerate(sorted((tmp_path / "set").rglob("*.mp4"))):
         blob = file.rename(tmp_path / f"blob{number}")
         file.symlink_to(blob)
-    assert kept(list(import_clips(tmp_path / "set").entries), {0}).clean == (4,)
+    assert kept(list(import_clips(tmp_path / "set").entries), {0}).chosen == (4,)
 
 
 def test_clips_outside_a_data_set_are_not_episodes(tmp_path: Path) -> None:
@@ -83,8 +83,8 @@ def test_clips_outside_a_data_set_are_not_episodes(tmp_path: Path) -> None:
 def test_each_data_set_has_its_own_episodes(tmp_path: Path) -> None:
     entries = [entry for name in "ab" for entry in import_clips(v3(tmp_path / name, {3: 0, 4: 1})).entries]
     found = clean_episodes(*scored(entries, {0}), ["matter"])
-    assert [(data_set.root.name, data_set.clean) for data_set in found] == [("a", (4,)), ("b", (3, 4))]
-    assert json.dumps(found[1].clean) == "[3, 4]"
+    assert [(data_set.root.name, data_set.chosen) for data_set in found] == [("a", (4,)), ("b", (3, 4))]
+    assert json.dumps(found[1].chosen) == "[3, 4]"
 
 
 @pytest.fixture(autouse=True)

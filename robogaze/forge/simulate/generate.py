@@ -40,12 +40,17 @@ _ENCODING = {"crf": "20", "preset": "fast", "tune": "zerolatency", "g": "64", "t
 
 @dataclass(frozen=True)
 class PlannedClip:
-    """A clip to generate: its name, its number and what it shows. `twin` is the name of the twin's clip, or empty."""
+    """A clip to generate: its name, its number and what it shows. `twin` is the name of the twin's clip, or empty.
+
+    `draws` are the draws to try, in order. Clips with the same number show the same scene in the same draw, if their
+    first variation is the same.
+    """
 
     name: str
     number: int
     request: ClipRequest
     twin: str = ""
+    draws: tuple[int, ...] = tuple(range(MAX_DRAWS))
 
 
 @dataclass(frozen=True)
@@ -82,13 +87,13 @@ class NoValidDraw(RobogazeError):
 
     def __str__(self) -> str:
         reasons = ", ".join(f"{reason} ({count})" for reason, count in self.rejected.items())
-        return f"{self.name} ({self.make}): all {MAX_DRAWS} draws were rejected: {reasons}; try another --seed"
+        return f"{self.name} ({self.make}): all draws were rejected: {reasons}; try another --seed"
 
 
 def generate_clip(context: SimulationContext, planned: PlannedClip) -> SimulatedClip:
     """Generate a clip and write it to the folder. Raises NoValidDraw, and RobogazeError if nothing can be rendered."""
     rejected: Counter[str] = Counter()
-    for attempt in range(MAX_DRAWS):
+    for attempt in planned.draws:
         try:
             rng = np.random.default_rng([context.seed, planned.number, attempt])
             spec = sample_clip(context.recipe, planned.request, context.recipe.world(context.world), rng)

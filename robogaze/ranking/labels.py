@@ -1,0 +1,89 @@
+"""Labels of people (is a clip usable?) and scores of other tools, by clip id."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from robogaze.datasets.rows import read_rows
+from robogaze.errors import InputError
+
+_TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+def _truth(value: Any) -> Any:
+    """A yes or no; texts and numbers as in tables."""
+    text = str(value).strip().lower()
+    if text not in _TRUTH:
+        raise ValueError(f"{value!r} is none of: {', '.join(_TRUTH)}")
+    return _TRUTH[text]
+
+
+YesNo = Annotated[bool, BeforeValidator(_truth)]
+
+
+class _LabelRow(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    clip_id: str
+    usable: YesNo
+    severe: YesNo | None = None
+
+
+class _ScoreRow(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    clip_id: str
+
+
+@dataclass(frozen=True)
+class Label:
+    """Whether a clip is usable by more than half of its labels, and has a severe failure by any; None if not said."""
+
+    usable: bool
+    severe: bool | None
+
+
+def read_labels(path: Path) -> dict[str, Label]:
+    """The labels of a file with `clip_id`, `usable` and, if known, `severe`; a clip may have several rows.
+
+    Raises InputError with file, line and key for what does not fit.
+    """
+    rows: dict[str, list[_LabelRow]] = {}
+    for _, row in read_rows(path, _LabelRow):
+        rows.setdefault(row.clip_id, []).append(row)
+    return {clip_id: _together(found) for clip_id, found in rows.items()}
+
+
+def _together(rows: list[_LabelRow]) -> Label:
+    severe = [row.severe for row in rows if row.severe is not None]
+    return Label(2 * sum(row.usable for row in rows) > len(rows), any(severe) if severe else None)
+
+
+def read_scores(path: Path) -> Mapping[str, Mapping[str, float]]:
+    """The scores of each column besides `clip_id`, by clip id; higher is better.
+
+    Raises InputError with file and line for a value that is no finite number, and for a clip with two rows.
+    """
+    scores: dict[str, dict[str, float]] = {}
+    seen: set[str] = set()
+    for source, row in read_rows(path, _ScoreRow):
+        if row.clip_id in seen:
+            raise InputError(f"{source}: {row.clip_id} has two rows; keep one of them")
+        seen.add(row.clip_id)
+        for name, value in (row.model_extra or {}).items():
+            scores.setdefault(name, {})[row.clip_id] = _number(value, f"{source}: {name}")
+    return scores
+
+
+def _number(value: Any, place: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if isinstance(value, bool) or not isfinite(number):
+        raise InputError(f"{place}: a score is a finite number, higher for better, not {value!r}")
+    return number

@@ -1,0 +1,164 @@
+"""The rule: how usable a candidate is, the order of a prompt's candidates, and which of them are kept.
+
+A claim makes a clip unusable with the probability
+
+    r = severity weight x verdict weight x (1 - k (1 - confidence))
+
+where k is the weight of confidences; an event has the verdict weight 1, a claim without a confidence the last factor 1.
+A dimension that was not fully judged does so with the weight of its state. Nothing else counts, and all count as
+independent:
+
+    usability = product of (1 - r) over claims and dimensions
+
+Equal usabilities are ties. Fewer events come first, then the shorter total time of the events, then the clip id.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from math import prod
+from typing import Literal
+
+from robogaze.ranking.candidates import Candidate, DimensionState, JudgedClaim
+from robogaze.ranking.weights import RankingWeights
+
+Tiebreak = Literal["", "events", "faulty time", "clip id"]
+
+_DIGITS = 9
+"""Usabilities that differ after these digits are equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """What can make a clip unusable, and with which probability. `count` dimensions of one state are one risk."""
+
+    kind: str
+    type: str
+    severity: int | None
+    confidence: float | None
+    count: int
+    probability: float
+
+
+@dataclass(frozen=True)
+class RankedCandidate:
+    """A candidate with its rank, 1 for the best.
+
+    `risks` are the largest first. `tied` are the ids of other candidates with the same usability, and `tiebreak` is
+    what decided between this candidate and the one before it among them, or after it for the first; empty without a
+    tie.
+    """
+
+    rank: int
+    candidate: Candidate
+    usability: float
+    risks: tuple[Risk, ...]
+    tied: tuple[str, ...]
+    tiebreak: Tiebreak
+    kept: bool
+
+
+@dataclass(frozen=True)
+class Unranked:
+    """A clip that cannot be ranked and is never kept; `prompt` is None if it is not known."""
+
+    id: str
+    run: str
+    prompt: str | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class PromptRanking:
+    """The candidates of a prompt, best first, and those without a rank. `wanted` is the number to keep of them all."""
+
+    prompt: str
+    ranked: tuple[RankedCandidate, ...]
+    unranked: tuple[Unranked, ...]
+    wanted: int
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all candidates, those without a rank last."""
+        return (*(ranked.candidate.id for ranked in self.ranked), *(clip.id for clip in self.unranked))
+
+    @property
+    def decided_by_id(self) -> bool:
+        """Whether only the clip id decides between the last candidate that is kept and the first that is not."""
+        if not 0 < self.wanted < len(self.ranked):
+            return False
+        last, first = self.ranked[self.wanted - 1], self.ranked[self.wanted]
+        return first.tiebreak == "clip id" and last.candidate.id in first.tied
+
+
+def risk_of(claim: JudgedClaim, weights: RankingWeights) -> float:
+    """The probability that a claim makes a clip unusable."""
+    severity = weights.severity_not_given if claim.severity is None else weights.severity[claim.severity]  # type: ignore[index]
+    verdict = 1.0 if claim.belief == "event" else getattr(weights.verdict, claim.belief)
+    confidence = 1.0 if claim.confidence is None else claim.confidence
+    return float(severity * verdict * (1 - weights.confidence * (1 - confidence)))
+
+
+def dimension_risk(state: DimensionState, weights: RankingWeights) -> float:
+    """The probability that a dimension in a state hides a fault for which the clip cannot be used."""
+    return float(getattr(weights.dimension, state, 0.0))
+
+
+def usability(candidate: Candidate, weights: RankingWeights) -> float:
+    """The usability of a candidate, in [0, 1]."""
+    claims = prod(1 - risk_of(claim, weights) for claim in candidate.claims)
+    return claims * prod(1 - dimension_risk(state, weights) for state in candidate.dimensions.values())
+
+
+def risks(candidate: Candidate, weights: RankingWeights) -> tuple[Risk, ...]:
+    """What lowers the usability, the largest first; dimensions in the same state together."""
+    found = [
+        Risk(claim.belief, claim.type, claim.severity, claim.confidence, 1, risk_of(claim, weights))
+        for claim in candidate.claims
+    ]
+    states = list(candidate.dimensions.values())
+    for state in dict.fromkeys(states):
+        if (risk := dimension_risk(state, weights)) > 0:
+            found.append(Risk(state, "", None, None, states.count(state), 1 - (1 - risk) ** states.count(state)))
+    return tuple(sorted((risk for risk in found if risk.probability > 0), key=lambda risk: -risk.probability))
+
+
+def tie_key(candidate: Candidate, weights: RankingWeights) -> tuple[float, int, float]:
+    """What decides the order before the clip id; smaller is better."""
+    return (
+        -round(usability(candidate, weights), _DIGITS),
+        len(candidate.events),
+        round(candidate.faulty_s, _DIGITS),
+    )
+
+
+def rank_prompt(
+    prompt: str, candidates: Sequence[Candidate], unranked: Sequence[Unranked], wanted: int, weights: RankingWeights
+) -> PromptRanking:
+    """The ranking of a prompt's candidates."""
+    keys = {candidate.id: (*tie_key(candidate, weights), candidate.id) for candidate in candidates}
+    ordered = sorted(candidates, key=lambda candidate: keys[candidate.id])
+    ranked: list[RankedCandidate] = []
+    for _, group in groupby(ordered, key=lambda candidate: keys[candidate.id][0]):
+        ties = list(group)
+        for place, candidate in enumerate(ties):
+            ranked.append(
+                RankedCandidate(
+                    rank=len(ranked) + 1,
+                    candidate=candidate,
+                    usability=usability(candidate, weights),
+                    risks=risks(candidate, weights),
+                    tied=tuple(other.id for other in ties if other is not candidate),
+                    tiebreak=_tiebreak([keys[other.id] for other in ties], place),
+                    kept=len(ranked) < wanted,
+                )
+            )
+    return PromptRanking(prompt, tuple(ranked), tuple(unranked), wanted)
+
+
+def _tiebreak(keys: Sequence[tuple[object, ...]], place: int) -> Tiebreak:
+    if len(keys) < 2:
+        return ""
+    before, after = keys[max(place, 1) - 1], keys[max(place, 1)]
+    names: tuple[Tiebreak, ...] = ("events", "faulty time", "clip id")
+    return next(name for name, first, second in zip(names, before[1:], after[1:], strict=True) if first != second)

@@ -1,0 +1,191 @@
+"""How usable the kept part is by labels of people, for the rule and for other measures.
+
+The precision of a prompt is the usable share of the candidates to keep (P@50: of its better half). Where a measure
+gives equal values at the edge of the kept part, it is the mean over all choices among them; so `random` is exact. A
+place that stays empty because candidates have no rank counts as not usable. Means are over prompts, with Student's
+interval; differences are paired by prompt.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import nan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robogaze.core.estimate import Estimate
+from robogaze.errors import OptionError
+from robogaze.ranking.candidates import Candidate
+from robogaze.ranking.config import RankingConfig
+from robogaze.ranking.labels import Label
+from robogaze.ranking.order import PromptRanking, tie_key
+from robogaze.ranking.weights import RankingWeights
+from robogaze.stats.jackknife import student_intervals
+from robogaze.stats.paired import Difference, pairwise_mean_differences
+from robogaze.stats.resample import draw_resamples, mean, mean_rows
+
+RULE, EVENTS, SEVERITY, RANDOM, ORACLE = "usability", "number of events", "worst severity", "random", "oracle"
+CALIBRATED = "usability, calibrated (held out)"
+"""The names of measures."""
+
+_UNGRADED = 3
+"""The severity that an event without one counts as in SEVERITY."""
+
+Key = tuple[Any, ...] | None
+"""What a measure orders by, smaller for better; None for a clip without a value, which is never kept."""
+
+
+@dataclass(frozen=True)
+class MeasureResult:
+    """The precision of the kept part, and the share of it that has a severe failure; means over prompts.
+
+    `difference` is its precision minus the baseline's; None for the baseline.
+    """
+
+    name: str
+    precision: Estimate
+    severe: Estimate
+    difference: Difference | None
+
+
+@dataclass(frozen=True)
+class Screening:
+    """The measures on the prompts whose candidates all have labels.
+
+    `usable` is the share of usable candidates. `left_out` are the other prompts, with the number of candidates without
+    a label. `gain` is the calibrated rule on held-out prompts minus the rule with the given weights, None without a
+    calibration.
+    """
+
+    precision: str
+    baseline: str
+    prompts: int
+    candidates: int
+    usable: float
+    measures: tuple[MeasureResult, ...]
+    left_out: Mapping[str, int]
+    gain: Difference | None = None
+
+
+def labelled_prompts(
+    prompts: Sequence[PromptRanking], labels: Mapping[str, Label]
+) -> tuple[list[PromptRanking], dict[str, int]]:
+    """The prompts whose candidates all have a label, and the number of missing labels of the others."""
+    missing = {prompt.prompt: sum(clip_id not in labels for clip_id in prompt.ids) for prompt in prompts}
+    whole = [prompt for prompt in prompts if not missing[prompt.prompt]]
+    return whole, {name: number for name, number in missing.items() if number}
+
+
+def screen(
+    prompts: Sequence[PromptRanking],
+    labels: Mapping[str, Label],
+    scores: Mapping[str, Mapping[str, float]],
+    weights: RankingWeights,
+    config: RankingConfig,
+    held_out: Sequence[RankingWeights] = (),
+) -> Screening:
+    """Measure all measures on the labelled prompts.
+
+    `held_out` has for each labelled prompt, in order, weights that were fitted without it. Raises OptionError for an
+    unknown baseline.
+    """
+    whole, left_out = labelled_prompts(prompts, labels)
+    keys = {name: [_keys_of(prompt, name, weights, labels, scores) for prompt in whole] for name in _names(scores)}
+    if held_out:
+        keys[CALIBRATED] = [
+            _keys_of(prompt, RULE, fitted, labels, scores) for prompt, fitted in zip(whole, held_out, strict=True)
+        ]
+    names = list(keys)
+    if config.baseline not in names:
+        raise OptionError(f"the `baseline` {config.baseline} is no measure; the measures are: {', '.join(names)}")
+    found = np.array(
+        [[_kept_part(k, prompt, labels) for k, prompt in zip(keys[name], whole, strict=True)] for name in names]
+    )
+    found = found.reshape(len(names), len(whole), 2)
+    baseline = names.index(config.baseline)
+    differences = {names[pair.first]: pair for pair in _differences(found[..., 0], config, baseline)}
+    precision, severe = (_means(found[..., side], config) for side in (0, 1))
+    usable = [labels[clip_id].usable for prompt in whole for clip_id in prompt.ids]
+    gain = None
+    if held_out:
+        (gain,) = _differences(found[[names.index(CALIBRATED), names.index(RULE)], :, 0], config, 1)
+    return Screening(
+        config.precision, config.baseline, len(whole), len(usable), float(np.mean(usable)) if usable else nan,
+        tuple(
+            MeasureResult(name, precision[at], severe[at], differences.get(name)) for at, name in enumerate(names)
+        ),
+        left_out, gain,
+    )  # fmt: skip
+
+
+def _names(scores: Mapping[str, Mapping[str, float]]) -> list[str]:
+    own = [RULE, EVENTS, SEVERITY, RANDOM, ORACLE]
+    if clash := next((name for name in scores if name in (*own, CALIBRATED)), None):
+        raise OptionError(f"a column of `scores` is named {clash}, as a measure is; rename it")
+    return [*own[:3], *scores, *own[3:]]
+
+
+def _keys_of(
+    prompt: PromptRanking,
+    measure: str,
+    weights: RankingWeights,
+    labels: Mapping[str, Label],
+    scores: Mapping[str, Mapping[str, float]],
+) -> list[Key]:
+    """What a measure orders the candidates of a prompt by, in the order of their ids."""
+    if measure == RANDOM:
+        return [()] * len(prompt.ids)
+    if measure == ORACLE:
+        return [(not labels[clip_id].usable, labels[clip_id].severe or False) for clip_id in prompt.ids]
+    if measure in scores:
+        found = scores[measure]
+        return [(-found[clip_id],) if clip_id in found else None for clip_id in prompt.ids]
+    ranked: list[Key] = [_key(ranked.candidate, measure, weights) for ranked in prompt.ranked]
+    return [*ranked, *[None] * len(prompt.unranked)]
+
+
+def _key(candidate: Candidate, measure: str, weights: RankingWeights) -> Key:
+    if measure == RULE:
+        return tie_key(candidate, weights)
+    if measure == EVENTS:
+        return (len(candidate.events),)
+    return (max((event.severity or _UNGRADED for event in candidate.events), default=0),)
+
+
+def kept_shares(keys: Sequence[Key], wanted: int) -> list[float]:
+    """How often each clip is among the `wanted` best, over all orders of clips with equal keys."""
+    shares = [0.0] * len(keys)
+    left = wanted
+    for key in sorted({key for key in keys if key is not None}):
+        tied = [place for place, other in enumerate(keys) if other == key]
+        for place in tied:
+            shares[place] = min(1.0, left / len(tied))
+        left = max(0, left - len(tied))
+    return shares
+
+
+def _kept_part(keys: Sequence[Key], prompt: PromptRanking, labels: Mapping[str, Label]) -> tuple[float, float]:
+    """The precision of a prompt, and the share of severe failures in what is kept; NaN if not known."""
+    shares, found = kept_shares(keys, prompt.wanted), [labels[clip_id] for clip_id in prompt.ids]
+    usable = sum(share for share, label in zip(shares, found, strict=True) if label.usable)
+    severe, kept = sum(share for share, label in zip(shares, found, strict=True) if label.severe), sum(shares)
+    known = kept > 0 and all(label.severe is not None for label in found)
+    return usable / prompt.wanted, severe / kept if known else nan
+
+
+def _means(values: NDArray[np.float64], config: RankingConfig) -> list[Estimate]:
+    """The mean over prompts of every measure, (measures, prompts)."""
+    if not values.shape[1]:
+        return [Estimate(nan, why="no prompt has labels for all its candidates")] * len(values)
+    rows = mean_rows(values)
+    resamples = draw_resamples([0] * values.shape[1], 1, np.random.default_rng(config.seed))
+    found = student_intervals(resamples.sums(rows), mean, level=config.level, share=True)
+    return [found.estimate(at, n=int(rows[at, :, 1].sum())) for at in range(len(values))]
+
+
+def _differences(values: NDArray[np.float64], config: RankingConfig, baseline: int) -> tuple[Difference, ...]:
+    if not values.shape[1]:
+        return ()
+    resamples = draw_resamples([0] * values.shape[1], 1, np.random.default_rng(config.seed))
+    return pairwise_mean_differences(values, resamples, level=config.level, baseline=baseline)

@@ -1,0 +1,75 @@
+"""The weights of the rule by which candidates are ranked, from judges/ranking/*.yaml."""
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import model_validator
+
+from robogaze.core.data import Data, Fraction
+from robogaze.core.events import Name
+from robogaze.domains.resources import resource_folder
+from robogaze.domains.yaml_files import read_yaml
+from robogaze.errors import InputError
+
+DEFAULT = "default"
+
+
+class VerdictWeights(Data):
+    """How far a hypothesis is believed, by its verdict; a merged one is part of another."""
+
+    unverified: Fraction
+    rejected: Fraction
+
+
+class DimensionWeights(Data):
+    """The probability that a dimension hides a fault for which the clip cannot be used, by what was judged of it.
+
+    `undecided` is for a dimension that was looked at, where something failed.
+    """
+
+    partial: Fraction
+    not_examined: Fraction
+    undecided: Fraction
+
+
+class RankingWeights(Data):
+    """judges/ranking/NAME.yaml. `severity` has a probability for every level from 1 to 5, which never decreases."""
+
+    schema_version: Literal[1]
+    id: Name
+    severity: dict[Literal[1, 2, 3, 4, 5], Fraction]
+    severity_not_given: Fraction
+    verdict: VerdictWeights
+    confidence: Fraction
+    dimension: DimensionWeights
+
+    @model_validator(mode="after")
+    def _severities_are_in_order(self) -> Self:
+        if sorted(self.severity) != [1, 2, 3, 4, 5]:
+            raise ValueError(f"severity needs the levels 1 to 5, not {', '.join(map(str, self.severity))}")
+        if any(self.severity[low] > self.severity[high] for low, high in pairwise(sorted(self.severity))):
+            raise ValueError("severity: a higher level must not have a lower weight")
+        return self
+
+    def as_yaml(self) -> str:
+        """The weights as the text of a file."""
+        lines: list[str] = []
+        for name, value in self.model_dump().items():
+            if isinstance(value, dict):
+                lines += [f"{name}:", *(f"  {key}: {weight}" for key, weight in value.items())]
+            else:
+                lines.append(f"{name}: {value}")
+        return "\n".join(lines) + "\n"
+
+
+def read_weights(name_or_path: str | Path) -> RankingWeights:
+    """The weights with a name, or those of a YAML file.
+
+    Raises InputError with the known names if there are none, DomainError with file and line if they are invalid.
+    """
+    known = {path.stem: path for path in sorted((resource_folder("judges") / "ranking").glob("*.yaml"))}
+    path = known.get(str(name_or_path), Path(name_or_path))
+    if not path.is_file():
+        raise InputError(f"{name_or_path} is neither a name of weights ({', '.join(known)}) nor a YAML file with them")
+    return read_yaml(path).parse(RankingWeights)

@@ -1,0 +1,139 @@
+"""A ranking as tables: the candidates of every prompt, those without a rank, and how usable the kept part is."""
+
+from collections.abc import Iterator, Mapping
+
+from robogaze.ranking import PromptRanking, RankedCandidate, Ranking, Screening
+from robogaze.ranking.order import Risk
+from robogaze.reporting.tables.table import ResultTable, Row
+from robogaze.reporting.wording import count, listed
+from robogaze.stats.paired import verdict
+
+_RISKS_NAMED = 3
+"""The number of risks that a reason names; the largest come first."""
+
+_STATES = {"partial": "partially covered", "not_examined": "not examined", "undecided": "undecided"}
+
+
+def ranking_tables(result: Ranking) -> Iterator[ResultTable]:
+    """Every table, the ranking first."""
+    yield _ranking(result)
+    if result.unranked:
+        yield _unranked(result)
+    if result.screening is not None:
+        yield _screening(result.screening, result)
+
+
+def reason_of(ranked: RankedCandidate, names: Mapping[str, str] | None = None) -> str:
+    """Why a candidate has its rank: its largest risks, and what broke a tie; `names` are those of event types."""
+    risks = [risk_text(risk, names or {}) for risk in ranked.risks[:_RISKS_NAMED]]
+    if more := len(ranked.risks) - _RISKS_NAMED:
+        risks += [count(more, "more risk")] if more > 0 else []
+    return f"{', '.join(risks) or 'nothing found, every dimension covered'}{tie_text(ranked)}"
+
+
+def risk_text(risk: Risk, names: Mapping[str, str]) -> str:
+    """A risk in words, with its probability."""
+    if risk.kind in _STATES:
+        return f"{count(risk.count, 'dimension')} {_STATES[risk.kind]} ({risk.probability:.2f})"
+    verdict = "" if risk.kind == "event" else f"{risk.kind} "
+    severity = "without a severity" if risk.severity is None else f"severity {risk.severity}"
+    confidence = "" if risk.confidence is None else f", confidence {risk.confidence:.2f}"
+    return f"{verdict}{names.get(risk.type, risk.type)} {severity}{confidence} ({risk.probability:.2f})"
+
+
+def tie_text(ranked: RankedCandidate) -> str:
+    """The tie of a candidate, and what broke it; empty without one."""
+    if not ranked.tied:
+        return ""
+    return f"; tied with {listed(ranked.tied)}, ordered by {ranked.tiebreak}"
+
+
+def id_sentence(result: Ranking) -> str:
+    """In how many prompts the clip id decides what is kept; empty for none."""
+    number = sum(prompt.decided_by_id for prompt in result.prompts)
+    if not number:
+        return ""
+    return f"In {number} of {count(len(result.prompts), 'prompt')} only the clip id decides what is kept."
+
+
+def ranking_headline(result: Ranking) -> str:
+    """How many candidates are kept of how many."""
+    candidates = sum(len(prompt.ids) for prompt in result.prompts)
+    without = f", {count(len(result.unranked), 'clip')} without a rank" if result.unranked else ""
+    kept, prompts = len(result.kept), count(len(result.prompts), "prompt")
+    return f"{kept} of {count(candidates, 'candidate')} of {prompts} kept{without}"
+
+
+def screening_sentence(screening: Screening) -> str:
+    """The precision of the rule beside the baseline."""
+    rule = screening.measures[0]
+    if not rule.precision.defined:
+        return f"{screening.precision} is undefined: {rule.precision.why}"
+    named = {measure.name: measure for measure in screening.measures}
+    text = f"{screening.precision} {_interval(rule.precision)}"
+    others = [name for name in dict.fromkeys((screening.baseline, "random", "oracle")) if name != rule.name]
+    return f"{text}; {', '.join(f'{name} {named[name].precision.value:.2f}' for name in others)}"
+
+
+def _interval(estimate: object) -> str:
+    from robogaze.reporting.tables.table import cell_text
+
+    return cell_text(estimate)  # type: ignore[arg-type]
+
+
+def _ranking(result: Ranking) -> ResultTable:
+    rows: tuple[Row, ...] = tuple(_row(prompt, ranked) for prompt in result.prompts for ranked in prompt.ranked)
+    columns = ("prompt", "rank", "clip", "keep", "usability", "verdict", "events", "reason")
+    notes = (
+        f"Clips are grouped by {result.key}. Usability: the product of 1 - r over all risks r, weights "
+        f"{result.weights.id!r} (docs/rank.md).",
+        "Ties: fewer events first, then the shorter total time of events, then the clip id.",
+        *filter(None, (id_sentence(result),)),
+    )
+    return ResultTable("ranking", ranking_headline(result), columns, rows, notes)
+
+
+def _row(prompt: PromptRanking, ranked: RankedCandidate) -> Row:
+    candidate = ranked.candidate
+    keep, verdict_ = "yes" if ranked.kept else "no", candidate.annotation.verdict
+    events = len(candidate.events)
+    return prompt.prompt, ranked.rank, candidate.id, keep, ranked.usability, verdict_, events, reason_of(ranked)
+
+
+def _unranked(result: Ranking) -> ResultTable:
+    rows: tuple[Row, ...] = tuple((clip.prompt, clip.id, clip.run, clip.reason) for clip in result.unranked)
+    notes = ("They are never kept, and count among the candidates of their prompt where it is known.",)
+    title = f"{count(len(rows), 'clip')} without a rank"
+    return ResultTable("unranked", title, ("prompt", "clip", "run", "reason"), rows, notes)
+
+
+def _screening(screening: Screening, result: Ranking) -> ResultTable:
+    rows: list[Row] = []
+    for measure in screening.measures:
+        pair = measure.difference
+        cells: Row = (None, None, None) if pair is None else (pair.difference, pair.p, pair.holm)
+        rows.append((measure.name, measure.precision, measure.severe, *cells))
+    difference = f"minus {screening.baseline}"
+    columns = ("measure", screening.precision, "severe failures kept", difference, "p", "p (Holm)")
+    title = f"Usable share of the kept part, by labels of {count(screening.prompts, 'prompt')}"
+    return ResultTable("screening", title, columns, tuple(rows), tuple(_screening_notes(screening, result)))
+
+
+def _screening_notes(screening: Screening, result: Ranking) -> Iterator[str]:
+    yield (
+        f"{screening.usable:.0%} of {count(screening.candidates, 'labelled candidate')} are usable. "
+        f"{result.config.level:.0%} intervals: Student's t over the prompts; differences are paired by prompt. "
+        "Equal values count as the mean over their orders, so random is exact."
+    )
+    if screening.left_out:
+        missing = sum(screening.left_out.values())
+        yield (
+            f"Left out: {count(len(screening.left_out), 'prompt')} ({listed(list(screening.left_out)[:3])}) of which "
+            f"{count(missing, 'candidate')} have no label."
+        )
+    if (gain := screening.gain) is not None:
+        words = gain.difference.why or verdict(bool(gain.significant), gain.equivalence_bound)
+        yield (
+            f"Calibrated: each prompt is ranked with weights fitted to other prompts. Against the given weights: "
+            f"{_interval(gain.difference)}, {words}."
+        )
