@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from robogaze.cli import interrupt
-from robogaze.cli.shared import clips, runs, tracking
+from robogaze.cli.shared import clips, runs, tracking, watching
 
 if TYPE_CHECKING:
     from robogaze.reporting.trackers import Tracker
@@ -57,6 +57,7 @@ _SHARD_FLAGS = {
 @runs.run_options
 @click.option("--shard", metavar="I/N", help="Score shard I of N; robogaze merge joins the shards.")
 @click.option("--estimate", "only_estimate", is_flag=True, help="Print the estimated cost and exit.")
+@watching.options
 @click.option("--no-page", is_flag=True, help="Do not write index.html; robogaze report RUN writes it later.")
 @tracking.option
 @click.option("--json", "as_json", is_flag=True, help="Print the reports as one JSON object.")
@@ -83,8 +84,11 @@ def score(
 
     With --out, the same command resumes a run that was stopped or killed. Clips are scored in random order, so a
     stopped run holds a random sample of them.
+
+    With --watch, PATH is a folder or a manifest to which clips are added while a model is trained.
     """
     clips.check_exist(*paths)
+    flags = watching.WatchFlags.taken_from(given)
     if initial_frame is not None:
         from robogaze.media.picture_files import open_picture
 
@@ -94,6 +98,12 @@ def score(
     options.check_domain()
     runs.say_what_is_kept(out)
     tracker = _tracker(track, shard, options.engine)
+    if flags.watch:
+        if any(value is not None for value in (*clip_options.values(), shard)) or only_estimate:
+            raise click.UsageError(
+                "--watch cannot have --instruction, --initial-frame, --layout, --shard or --estimate"
+            )
+        return watching.watch(paths, flags, options, out, page=not no_page, tracker=tracker, as_json=as_json)
     if options.engine == "datatrove" and not only_estimate:
         return _score_in_shards(click.get_current_context().params)
 
