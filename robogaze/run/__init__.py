@@ -6,6 +6,9 @@
 score.py        robogaze.score: all of it in one function
 bench.py        robogaze.bench: score several checkpoints and compare them
 checkpoints.py  the checkpoints of a bench by name
+watch.py        score clips as they appear, checkpoint by checkpoint
+arrivals.py     which clips have arrived completely
+known_clips.py  arrived clips as their run folder knows them
 setup.py        how each clip is scored: domain, pipeline, models
 options.py      how the run is done: folder, shard, engine, limits
 shards.py       shards, samples and the order of a run

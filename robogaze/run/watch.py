@@ -19,7 +19,6 @@ import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from pathlib import Path
 
 from robogaze.comparison import Comparison, Gate, GateCheck, check_gate, compare
@@ -33,10 +32,11 @@ from robogaze.reporting.wording import count
 from robogaze.run.arrivals import Arrival, Arrivals, Arrived
 from robogaze.run.bench import write_comparison
 from robogaze.run.execute import ScoringRun, open_run
+from robogaze.run.known_clips import as_known, missing_clips
 from robogaze.run.options import RunOptions
 from robogaze.run.retry import awaits_answer
 from robogaze.run.setup import RunSetup
-from robogaze.store import ManifestLine, StoredRun, file_name
+from robogaze.store import StoredRun, file_name
 from robogaze.threads import in_thread
 
 _log = logging.getLogger("robogaze")
@@ -47,9 +47,6 @@ _FIRST_RETRY_S = 30.0
 
 _PAGE_EVERY_S = 30.0
 """The shortest time between two writings of a checkpoint's page, unless it is complete."""
-
-_KEPT = ("prompt_id", "checkpoint", "split", "task_family", "embodiment", "layout", "start_s", "end_s")
-"""Fields that a clip keeps from its first report on."""
 
 
 @dataclass(frozen=True)
@@ -238,13 +235,7 @@ class Watch:
         if checkpoint.searched:
             return
         checkpoint.searched = True
-        stored = StoredRun(checkpoint.folder)
-        known = {clip.uri for clip in stored.unreadable}
-        for line in stored.lines:
-            path = checkpoint.folder / line.path
-            if not (path.exists() or stored.has_report(line.clip_id) or line.path in known):
-                entry = ManifestEntry(path=path, clip_id=line.clip_id, checkpoint=checkpoint.name)
-                checkpoint.waiting[line.clip_id] = Arrival(line.clip_id, entry, (None,))
+        checkpoint.waiting.update(missing_clips(StoredRun(checkpoint.folder)))
 
     def _retry(self, checkpoint: _Checkpoint, ending: bool) -> None:
         """Score clips without an answer again, after a pause, or once more at the end."""
@@ -256,7 +247,7 @@ class Watch:
     async def _score(self, checkpoint: _Checkpoint) -> None:
         """Score the clips that wait. Without a server they go on waiting; raises Unreachable when that is too long."""
         arrivals = dict(checkpoint.waiting)
-        entries = await in_thread(_prepared, StoredRun(checkpoint.folder), arrivals)
+        entries = await in_thread(as_known, StoredRun(checkpoint.folder), arrivals)
         options = replace(self._options, out=checkpoint.folder)
         opening = open_run(list(entries.values()), self._setup, options, self._environ)
         run = await in_thread(opening.__enter__)
@@ -383,37 +374,3 @@ def _stored(out: Path) -> Iterator[tuple[str, Path, set[str]]]:
         lines = StoredRun(path.parent).lines
         if lines and lines[0].checkpoint is not None:
             yield lines[0].checkpoint, path.parent, {line.clip_id for line in lines}
-
-
-def _prepared(stored: StoredRun, arrivals: Mapping[str, Arrival]) -> Mapping[str, ManifestEntry]:
-    """The entries of clips, with the ids and fields under which the run folder knows them.
-
-    A clip is known by its path, or, if that path does not exist any more, by its size and modification time: it was
-    renamed.
-    """
-    lines = {(line.path, line.start_s, line.end_s): line for line in stored.lines}
-    moved = {
-        (line.size_bytes, line.modified_ns): line for line in stored.lines if not (stored.root / line.path).exists()
-    }
-    taken = {line.clip_id: line.path for line in stored.lines}
-    entries = {}
-    for key, arrival in arrivals.items():
-        entry, path = arrival.entry, stored.address(arrival.entry.path)
-        line = lines.get((path, entry.start_s, entry.end_s)) or moved.get(arrival.stamp[0] or (None, None))
-        if line is not None:
-            entry = _as_known(entry, line, stored)
-        elif taken.setdefault(entry.clip_id or "", path) != path:
-            entry = entry.with_(clip_id=f"{entry.clip_id}-{sha256(key.encode()).hexdigest()[:8]}")
-        entries[key] = entry
-    return entries
-
-
-def _as_known(entry: ManifestEntry, line: ManifestLine, stored: StoredRun) -> ManifestEntry:
-    """An entry with the id of its line and, if it has a report, the fields of the line."""
-    known = entry.with_(clip_id=line.clip_id)
-    if not stored.has_report(line.clip_id):
-        return known
-    fields = {name: getattr(line, name) for name in _KEPT}
-    if changed := [name for name, value in fields.items() if getattr(entry, name) != value]:
-        _log.warning("%s: the %s changed after it was scored; the report is kept", line.clip_id, " and ".join(changed))
-    return known.with_(**fields)
