@@ -9,6 +9,7 @@ checkpoints.py  the checkpoints of a bench by name
 watch.py        score clips as they appear, checkpoint by checkpoint
 arrivals.py     which clips have arrived completely
 known_clips.py  arrived clips as their run folder knows them
+monitor.py      robogaze.Monitor: the same from a training loop, in another process
 setup.py        how each clip is scored: domain, pipeline, models
 options.py      how the run is done: folder, shard, engine, limits
 shards.py       shards, samples and the order of a run

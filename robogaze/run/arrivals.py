@@ -105,6 +105,7 @@ class Arrivals:
         self._settled_s, self._broken_s = settled_s, broken_s
         self._seen: dict[str, _Seen] = {}
         self._listed: dict[Path, list[_Listed]] = {}
+        self._manifests: dict[Path, tuple[int, int]] = {}
         self._faults: dict[Path, str] = {}
         self._deleted: set[str] = set()
         self.changed_s = 0.0
@@ -164,13 +165,21 @@ class Arrivals:
         """The videos of all folders and the lines of all manifests. A path that cannot be read is said once."""
         for path in self._paths:
             try:
-                self._listed[path] = _lines(path) if path.suffix == ".jsonl" else _videos(path)
-                self._faults.pop(path, None)
+                self._read(path)
             except InputError as error:
                 if self._faults.get(path) != str(error):
                     _log.warning("%s; it is read again", error)
                 self._faults[path] = str(error)
             yield from self._listed.get(path, ())
+
+    def _read(self, path: Path) -> None:
+        """List a path, unless it is a manifest that has not changed."""
+        stamp = _stamp(path) if path.suffix == ".jsonl" else None
+        if stamp is None or stamp != self._manifests.get(path):
+            self._listed[path] = _lines(path) if path.suffix == ".jsonl" else _videos(path)
+            self._faults.pop(path, None)
+            if stamp is not None:
+                self._manifests[path] = stamp
 
 
 def place_of(relative: PurePosixPath, default: str) -> ClipPlace:

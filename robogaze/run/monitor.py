@@ -1,0 +1,434 @@
+"""`robogaze.Monitor`: score clips from a training loop without blocking it.
+
+    submit -> bounded queue -> thread: writes the clip and its line in OUT/clips.jsonl
+                                 -> process: robogaze score OUT/clips.jsonl --watch --out OUT
+
+The process scores, and everything that it needs is on disk: if it dies, it is started again, and if the training dies,
+the same Monitor continues where it was.
+"""
+
+import json
+import logging
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from queue import Empty, Full, Queue
+from threading import Event, Lock, Thread
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from robogaze.datasets import ManifestEntry
+from robogaze.datasets.manifest import manifest_lines, manifest_text
+from robogaze.errors import OptionError, RobogazeError
+from robogaze.media.encode import write_video
+from robogaze.store import StoredRun, file_name, write_whole
+
+_log = logging.getLogger("robogaze")
+
+_FINAL_CODES = (0, 2, 3, 4)
+"""The exit codes after which the process is not started again: done, wrong options, a gate failed, clips incomplete."""
+_GATE_FAILED = 3
+_FIRST_RESTART_S, _LONGEST_RESTART_S = 2.0, 60.0
+_MOST_DEATHS = 3
+"""How often the process may die while the Monitor is closed."""
+
+_LOOK_S = 0.5
+_KILL_AFTER_S = 5.0
+_NICE = 10
+"""Added to the process, so that the training has the first claim on the cores."""
+
+_UNUSABLE = (TypeError, ValueError, RuntimeError, MemoryError, OSError, RobogazeError)
+"""What the frames of a clip, the encoder and the disk raise."""
+
+
+@dataclass(frozen=True)
+class MonitorCounts:
+    """What became of the clips that were submitted: submitted = written + queued + dropped + failed.
+
+    `dropped` found the queue full. `failed` could not be written. `unscored` are written clips without a result; it is
+    counted by `close`, None before. `failures` are the last messages.
+    """
+
+    submitted: int
+    written: int
+    queued: int
+    dropped: int
+    failed: int
+    unscored: int | None = None
+    failures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class MonitoredCheckpoint:
+    """A checkpoint whose clips are scored: its rates as a tracker gets them, its run folder, and whether it passed the
+    gate (True without one).
+    """
+
+    step: int
+    name: str
+    folder: Path
+    numbers: Mapping[str, float]
+    passed: bool
+
+
+@dataclass(frozen=True)
+class _Submitted:
+    """A clip in the queue: the path of a video, or frames. `frames` is a copy."""
+
+    entry: ManifestEntry
+    frames: Any = None
+    fps: float = 0.0
+
+
+class Monitor:
+    """Scores clips in another process while a model is trained.
+
+    `submit` copies the clip into a queue and returns. A thread writes the clips, and a process scores them with
+    `robogaze score --watch`. When the queue is full, the new clip is dropped and counted. Nothing raises into the
+    training after the Monitor is made: failures are logged to the logger `robogaze` and counted.
+
+    Use it in one process of a distributed training.
+
+    Args:
+        out: The folder for the clips (`clips.jsonl`, `clips/`), a run folder for each checkpoint (`step_001000/`), the
+            comparison of the checkpoints (`index.html`), and the messages of the process (`monitor.log`).
+        model: See `score`; so are the following three arguments.
+        domain: The name of a built-in domain, or the folder of a custom one.
+        pipeline: A pipeline of the domain.
+        concurrency: The maximum number of requests per model, and of clips, at once.
+        track: `KIND:PROJECT` of an experiment tracker; each complete checkpoint is logged at its step.
+        per_checkpoint: The number of clips of a checkpoint; by default a checkpoint is complete once a later one has
+            clips.
+        gate: A file of rules that each checkpoint must pass; see `should_stop`.
+        baseline: The checkpoint, such as `step_001000`, or the path of a run to compare with; the first by default.
+        outage_s: How long to wait for a server that cannot be reached, before the process is started again.
+        queue_size: The number of clips that may wait to be written.
+
+    Raises:
+        OptionError: An argument is out of range, or a file does not exist.
+        InputError: The `clips.jsonl` of an earlier start is damaged.
+    """
+
+    def __init__(
+        self,
+        out: str | Path,
+        *,
+        model: str | None = None,
+        domain: str | Path | None = None,
+        pipeline: str | None = None,
+        concurrency: int | None = None,
+        track: str | None = None,
+        per_checkpoint: int | None = None,
+        gate: str | Path | None = None,
+        baseline: str | Path | None = None,
+        outage_s: float = 1800.0,
+        queue_size: int = 64,
+    ) -> None:
+        if queue_size < 1:
+            raise OptionError(f"queue_size must be at least 1, not {queue_size}")
+        if gate is not None and not Path(gate).is_file():
+            raise OptionError(f"the gate {gate} does not exist")
+        self.out = Path(out).absolute()
+        self._manifest = self.out / "clips.jsonl"
+        self._options = {
+            "--model": model,
+            "--domain": domain,
+            "--pipeline": pipeline,
+            "--concurrency": concurrency,
+            "--track": track,
+            "--per-checkpoint": per_checkpoint,
+            "--gate": gate,
+            "--baseline": baseline,
+            "--outage": outage_s / 60,
+        }
+        known = [entry for _, entry in manifest_lines(self._manifest, growing=True)] if self._manifest.exists() else []
+        write_whole(self._manifest, manifest_text(known, self.out))
+        self._paths = {(entry.checkpoint or "", entry.clip_id or ""): entry.path for entry in known}
+        self._queue: Queue[_Submitted] = Queue(queue_size)
+        self._lock, self._closing = Lock(), Event()
+        self._counts: Counter[str] = Counter()
+        self._per_step: Counter[int] = Counter()
+        self._failures: list[str] = []
+        self._completed: list[MonitoredCheckpoint] = []
+        self._stop = Event()
+        self._scorer = _Scorer(self._command(), self.out / "monitor.log", self._receive, self._fail)
+        self._thread = Thread(target=self._work, daemon=True, name="robogaze monitor")
+        self._thread.start()
+
+    def submit(
+        self,
+        clip: Any,
+        *,
+        step: int,
+        prompt: str | None = None,
+        prompt_id: str | None = None,
+        name: str | None = None,
+        fps: float = 16.0,
+    ) -> bool:
+        """Give a clip to be scored; return at once.
+
+        Args:
+            clip: The path of a video, which must stay where it is, or frames: an array or tensor of uint8 and shape
+                (frames, height, width, 3). Frames are copied.
+            step: The training step; clips of one step are a checkpoint.
+            prompt: The instruction that the clip was generated from.
+            prompt_id: The same for the clips of all checkpoints that were generated from the same prompt.
+            name: The clip's id, the same in every checkpoint; by default the name of the file, or `clip_000` for the
+                first clip of a step, and so on. A clip of the same step and name replaces an earlier one.
+            fps: The frame rate of frames.
+
+        Returns:
+            False if the clip was dropped, because the queue is full or the Monitor is closed, or cannot be used.
+        """
+        self._add("submitted")
+        if self._closing.is_set():
+            return self._drop("the Monitor is closed")
+        try:
+            self._queue.put_nowait(self._submitted(clip, step, name, fps, instruction=prompt, prompt_id=prompt_id))
+        except Full:
+            return self._drop(f"the queue of {self._queue.maxsize} clips is full")
+        except _UNUSABLE as error:
+            self._fail(f"a clip of step {step} cannot be used: {error}", "failed")
+            return False
+        return True
+
+    @property
+    def should_stop(self) -> bool:
+        """Whether a checkpoint failed the gate. No further clips are scored then."""
+        return self._stop.is_set()
+
+    @property
+    def counts(self) -> MonitorCounts:
+        """The counts so far."""
+        with self._lock:
+            counts, failures = Counter(self._counts), tuple(self._failures)
+        names = ("submitted", "written", "dropped", "failed")
+        queued = counts["submitted"] - counts["written"] - counts["dropped"] - counts["failed"]
+        return MonitorCounts(**{name: counts[name] for name in names}, queued=queued, failures=failures)
+
+    def completed(self) -> tuple[MonitoredCheckpoint, ...]:
+        """The checkpoints that became complete since the last call; after a restart, also those of earlier starts."""
+        with self._lock:
+            found, self._completed = tuple(self._completed), []
+        return found
+
+    def close(self, timeout_s: float | None = None) -> MonitorCounts:
+        """Write and score the clips that were submitted, then end the process.
+
+        After `timeout_s` the process is ended; what is not scored is counted and scored by the next Monitor with the
+        same `out`. None waits as long as it takes.
+        """
+        end_s = None if timeout_s is None else time.monotonic() + timeout_s
+        self._closing.set()
+        self._thread.join(timeout_s)
+        has_clips = self._manifest.stat().st_size > 0
+        self._scorer.finish(end_s, start=has_clips)
+        return _with_unscored(self.counts, self.out)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close; after an exception without waiting."""
+        self.close(None if error is None else 0.0)
+
+    def _command(self) -> list[str]:
+        command = [sys.executable, "-m", "robogaze", "score", str(self._manifest), "--watch", "--out", str(self.out)]
+        given = [(flag, str(value)) for flag, value in self._options.items() if value is not None]
+        return [*command, "--until", "-", "--json", *(word for pair in given for word in pair)]
+
+    def _submitted(self, clip: Any, step: int, name: str | None, fps: float, **fields: Any) -> _Submitted:
+        checkpoint = f"step_{step:06d}"
+        if isinstance(clip, str | Path):
+            path = Path(clip).absolute()
+            clip_id = name or path.stem
+            if name is None and self._paths.setdefault((checkpoint, clip_id), path) != path:
+                clip_id = f"{clip_id}-{sha256(os.fsencode(path)).hexdigest()[:8]}"
+            return _Submitted(ManifestEntry(path=path, checkpoint=checkpoint, clip_id=clip_id, **fields))
+        clip_id = name or f"clip_{self._per_step[step]:03d}"
+        path = self.out / "clips" / checkpoint / f"{file_name(clip_id)}.mp4"
+        entry = ManifestEntry(path=path, checkpoint=checkpoint, clip_id=clip_id, **fields)
+        submitted = _Submitted(entry, _copied(clip), fps)
+        self._per_step[step] += 1
+        return submitted
+
+    def _work(self) -> None:
+        """Write the clips of the queue, and keep the process running."""
+        while not (self._closing.is_set() and self._queue.empty()):
+            try:
+                submitted = self._queue.get(timeout=_LOOK_S)
+            except Empty:
+                submitted = None
+            if submitted is not None:
+                self._write(submitted)
+            if self._counts["written"]:
+                self._scorer.keep_running()
+
+    def _write(self, submitted: _Submitted) -> None:
+        entry = submitted.entry
+        try:
+            if submitted.frames is not None:
+                entry.path.parent.mkdir(parents=True, exist_ok=True)
+                frames = submitted.frames
+                times_s = [number / submitted.fps for number in range(len(frames))]
+                write_video(entry.path, frames, times_s, len(frames) / submitted.fps)
+            with self._manifest.open("a", encoding="utf-8") as manifest:
+                manifest.write(manifest_text((entry,), self.out))
+        except _UNUSABLE as error:
+            self._fail(f"{entry.checkpoint}: {entry.clip_id} cannot be written: {error}", "failed")
+        else:
+            self._add("written")
+
+    def _receive(self, line: Mapping[str, Any]) -> None:
+        """Note a checkpoint that the process reports."""
+        passed = all(check["passed"] for check in line["gate"])
+        found = MonitoredCheckpoint(line["step"], line["checkpoint"], Path(line["run"]), line["numbers"], passed)
+        with self._lock:
+            self._completed.append(found)
+        if not passed:
+            self._stop.set()
+
+    def _add(self, name: str) -> None:
+        with self._lock:
+            self._counts[name] += 1
+
+    def _drop(self, reason: str) -> bool:
+        self._add("dropped")
+        dropped = self._counts["dropped"]
+        if dropped & (dropped - 1) == 0:  # 1, 2, 4, 8, ... so that a log is not flooded
+            self._fail(f"a clip was dropped, because {reason}; {dropped} dropped so far")
+        return False
+
+    def _fail(self, message: str, counted: str | None = None) -> None:
+        _log.warning("%s", message)
+        with self._lock:
+            self._failures = [*self._failures[-19:], message]
+            if counted is not None:
+                self._counts[counted] += 1
+
+
+@dataclass
+class _Scorer:
+    """The process that scores. `receive` gets the lines of its stdout, `fail` a message when it ends badly."""
+
+    command: list[str]
+    log: Path
+    receive: Callable[[Mapping[str, Any]], None]
+    fail: Callable[[str], None]
+    process: subprocess.Popen[str] | None = None
+    restart_s: float = 0.0
+    pause_s: float = _FIRST_RESTART_S
+    reader: Thread | None = None
+    deaths: int = 0
+
+    def keep_running(self) -> None:
+        """Start the process; start it again after a pause if it has died."""
+        if self.process is None:
+            if time.monotonic() >= self.restart_s:
+                self._start()
+        elif (code := self.process.poll()) is not None and code not in _FINAL_CODES:
+            self.fail(f"the scoring process ended with {code} ({self._last_message()}); it starts again")
+            self.process = None
+            self.deaths += 1
+            self.restart_s = time.monotonic() + self.pause_s
+            self.pause_s = min(2 * self.pause_s, _LONGEST_RESTART_S)
+
+    def finish(self, end_s: float | None, *, start: bool) -> None:
+        """Let the process score what is there, until `end_s`."""
+        most_deaths = self.deaths + _MOST_DEATHS
+        while start and not self._has_ended() and self.deaths < most_deaths:
+            self.keep_running()
+            if self.process is not None:
+                self._end_input(self.process)
+            if end_s is not None and time.monotonic() >= end_s:
+                break
+            time.sleep(0.05)
+        if self.process is not None and self.process.poll() is None:
+            self.fail("the time to close is over; the scoring process is ended")
+            self.process.terminate()
+            try:
+                self.process.wait(_KILL_AFTER_S)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        if self.reader is not None:
+            self.reader.join(_KILL_AFTER_S)
+
+    def _has_ended(self) -> bool:
+        return self.process is not None and self.process.poll() in _FINAL_CODES
+
+    def _start(self) -> None:
+        try:
+            with self.log.open("a", encoding="utf-8") as log:
+                self.process = subprocess.Popen(
+                    self.command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    text=True,
+                    start_new_session=True,  # Ctrl-C ends the training; the end of its stdin ends this process
+                )
+        except OSError as error:
+            self.fail(f"the scoring process cannot be started: {error}")
+            self.restart_s = time.monotonic() + self.pause_s
+            return
+        if hasattr(os, "setpriority"):
+            os.setpriority(os.PRIO_PROCESS, self.process.pid, _NICE)
+        self.reader = Thread(target=self._read, args=(self.process,), daemon=True, name="robogaze monitor")
+        self.reader.start()
+
+    def _read(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdout is not None
+        with process.stdout:
+            for line in process.stdout:
+                self.receive(json.loads(line))
+        if process.wait() not in (0, _GATE_FAILED) and process.returncode in _FINAL_CODES:
+            self.fail(f"the scoring process ended with {process.returncode}; {self.log} says why")
+
+    @staticmethod
+    def _end_input(process: subprocess.Popen[str]) -> None:
+        """Send a line: children of the training that hold the pipe open would hide its end."""
+        assert process.stdin is not None
+        if process.stdin.closed:
+            return
+        try:
+            process.stdin.write("\n")
+            process.stdin.close()
+        except OSError:  # it has died; `keep_running` notices
+            return
+
+    def _last_message(self) -> str:
+        lines = self.log.read_text(encoding="utf-8", errors="replace").strip().splitlines() if self.log.exists() else []
+        return lines[-1] if lines else "no message"
+
+
+def _copied(frames: Any) -> Any:
+    """A copy of frames in this machine's memory. Raises ValueError for another shape or type."""
+    found = np.array(frames.detach().cpu() if hasattr(frames, "detach") else frames, copy=True)
+    if found.dtype != np.uint8 or found.ndim != 4 or found.shape[3] != 3 or not len(found):
+        raise ValueError(
+            f"frames of {found.dtype} and shape {found.shape}; give uint8 and shape (frames, height, width, 3)"
+        )
+    return found
+
+
+def _with_unscored(counts: MonitorCounts, out: Path) -> MonitorCounts:
+    """Count the clips in the manifest that have neither a report nor a reason why they cannot be read."""
+    entries = {(entry.checkpoint, entry.clip_id): entry for _, entry in manifest_lines(out / "clips.jsonl")}
+    stored = {name: StoredRun(out / file_name(name or "")) for name, _ in entries}
+    unreadable = {name: {clip.uri for clip in run.unreadable} for name, run in stored.items()}
+    unscored = sum(
+        not (stored[name].has_report(clip_id or "") or stored[name].address(entry.path) in unreadable[name])
+        for (name, clip_id), entry in entries.items()
+    )
+    return replace(counts, unscored=unscored)
