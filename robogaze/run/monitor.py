@@ -21,6 +21,7 @@ from threading import Event, Lock, Thread
 from types import TracebackType
 from typing import Any, Self
 
+import av
 import numpy as np
 
 from robogaze.datasets import ManifestEntry
@@ -34,7 +35,7 @@ _log = logging.getLogger("robogaze")
 
 _LOOK_S = 0.5
 
-_UNUSABLE = (TypeError, ValueError, RuntimeError, MemoryError, OSError, RobogazeError)
+_UNUSABLE = (TypeError, ValueError, RuntimeError, MemoryError, OSError, av.FFmpegError, RobogazeError)
 """What the frames of a clip, the encoder and the disk raise."""
 
 
@@ -237,6 +238,8 @@ class Monitor:
         return [*command, "--until", "-", "--json", *(word for pair in given for word in pair)]
 
     def _submitted(self, clip: Any, step: int, name: str | None, fps: float, **fields: Any) -> _Submitted:
+        if not fps > 0:
+            raise ValueError(f"fps is {fps}; it must be above 0")
         checkpoint = f"step_{step:06d}"
         if isinstance(clip, str | Path):
             path = Path(clip).absolute()

@@ -5,6 +5,7 @@ import os
 import subprocess
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
@@ -43,6 +44,7 @@ class ScoringProcess:
                 self._start()
         elif (code := self.process.poll()) is not None and code not in _FINAL_CODES:
             self.fail(f"the scoring process ended with {code} ({self._last_message()}); it starts again")
+            self._end_input(self.process)
             self.process = None
             self.deaths += 1
             self.restart_s = time.monotonic() + self.pause_s
@@ -58,6 +60,8 @@ class ScoringProcess:
             if end_s is not None and time.monotonic() >= end_s:
                 break
             time.sleep(0.05)
+        if self.process is not None:
+            self._end_input(self.process)
         if self.process is not None and self.process.poll() is None:
             self.fail("the time to close is over; the scoring process is ended")
             self.process.terminate()
@@ -96,7 +100,8 @@ class ScoringProcess:
         assert process.stdout is not None
         with process.stdout:
             for line in process.stdout:
-                self.receive(json.loads(line))
+                if line.startswith("{"):  # anything else was printed by a library
+                    self.receive(json.loads(line))
         if process.wait() not in (0, _GATE_FAILED) and process.returncode in _FINAL_CODES:
             self.fail(f"the scoring process ended with {process.returncode}; {self.log} says why")
 
@@ -108,9 +113,12 @@ class ScoringProcess:
             return
         try:
             process.stdin.write("\n")
-            process.stdin.close()
-        except OSError:  # it has died; `keep_running` notices
-            return
+            process.stdin.flush()
+        except OSError:
+            pass  # it has died; `keep_running` notices
+        finally:
+            with suppress(OSError):  # of what was not written
+                process.stdin.close()
 
     def _last_message(self) -> str:
         lines = self.log.read_text(encoding="utf-8", errors="replace").strip().splitlines() if self.log.exists() else []

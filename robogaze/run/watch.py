@@ -333,16 +333,22 @@ class Watch:
         self._results[checkpoint.name] = result
         checkpoint.yielded = checkpoint.again = True
         comparison = self._compared()
-        gate = self._watching.gate
-        checks: tuple[GateCheck, ...] = ()
-        if gate is not None and comparison is not None:
-            checks = tuple(check for check in check_gate(gate, comparison) if check.run == checkpoint.name)
+        checks = self._checked(result, comparison)
         self._results[checkpoint.name] = replace(result, checks=checks)
         if self._watching.page:
             self._write_page(checkpoint)
             if comparison is not None:
                 write_comparison(comparison, self.out, self._setup.domain_path)
         return replace(result, comparison=comparison, checks=checks)
+
+    def _checked(self, result: CheckpointResult, comparison: Comparison | None) -> tuple[GateCheck, ...]:
+        """The rules of the gate for a checkpoint; none while there is no baseline to compare with."""
+        gate = self._watching.gate
+        if gate is None or comparison is None:
+            return ()
+        if not result.summaries:
+            return tuple(GateCheck(rule.name, result.name, False, "no clip has a report") for rule in gate.rules)
+        return tuple(check for check in check_gate(gate, comparison) if check.run == result.name)
 
     def _compared(self) -> Comparison | None:
         """The complete checkpoints against the baseline; None while the baseline is not there.
@@ -352,7 +358,7 @@ class Watch:
         runs = {result.name: result.folder for result in self.complete if result.summaries}
         baseline = self._watching.baseline
         if baseline is None:
-            return compare(runs, baseline=next(iter(runs))) if len(runs) > 1 else None
+            return compare(runs, baseline=next(iter(runs))) if len(self.complete) > 1 and runs else None
         if str(baseline) not in runs:
             if not Path(baseline).exists():
                 return None

@@ -21,6 +21,13 @@ def clips(video: Path, tmp_path: Path) -> Path:
     return tmp_path / "clips"
 
 
+@pytest.fixture
+def done(tmp_path: Path) -> Path:
+    """A file that says that no more clips come."""
+    (tmp_path / "done").touch()
+    return tmp_path / "done"
+
+
 class Notes:
     """A tracker that keeps what it is given; at step `refuses` it refuses."""
 
@@ -43,8 +50,8 @@ class Notes:
         self.kept.append("finished")
 
 
-def test_a_line_for_each_checkpoint(robogaze: Shell, clips: Path, tmp_path: Path) -> None:
-    ran = robogaze("score", clips, "--watch", "--out", tmp_path / "out", "--until-idle", 3)
+def test_a_line_for_each_checkpoint(robogaze: Shell, clips: Path, tmp_path: Path, done: Path) -> None:
+    ran = robogaze("score", clips, "--watch", "--out", tmp_path / "out", "--until", done)
     assert ran.code == 0, ran.err
     first, second = ran.out.splitlines()
     assert first.startswith("step_1000  1 clip: ")
@@ -54,7 +61,7 @@ def test_a_line_for_each_checkpoint(robogaze: Shell, clips: Path, tmp_path: Path
     assert "step_2000: 1 clip scored" in ran.err
 
 
-def test_a_gate_that_fails_is_exit_code_3(robogaze: Shell, clips: Path, tmp_path: Path) -> None:
+def test_a_gate_that_fails_is_exit_code_3(robogaze: Shell, clips: Path, tmp_path: Path, done: Path) -> None:
     (tmp_path / "gate.yaml").write_text(GATE)
     (clips / "step_2000" / "cut.mp4").write_bytes(b"\0" * 100)
     command = (
@@ -76,9 +83,9 @@ def test_a_gate_that_fails_is_exit_code_3(robogaze: Shell, clips: Path, tmp_path
     assert "gate: step_2000: unscored: 50.0% of the clips" in ran.err
 
 
-def test_a_clip_that_cannot_be_read_is_exit_code_4(robogaze: Shell, clips: Path, tmp_path: Path) -> None:
+def test_a_clip_that_cannot_be_read_is_exit_code_4(robogaze: Shell, clips: Path, tmp_path: Path, done: Path) -> None:
     (clips / "step_2000" / "cut.mp4").write_bytes(b"\0" * 100)
-    ran = robogaze("score", clips, "--watch", "--out", tmp_path / "out", "--until-idle", 3)
+    ran = robogaze("score", clips, "--watch", "--out", tmp_path / "out", "--until", done)
     assert ran.code == 4
     assert "step_2000  2 clips" in ran.out
     assert ", 1 unreadable; nothing-found rate " in ran.out
@@ -98,11 +105,11 @@ def test_a_manifest_that_stays_damaged_is_an_error_at_the_end(robogaze: Shell, t
 
 
 def test_every_checkpoint_is_a_step_of_one_run_of_the_tracker(
-    robogaze: Shell, clips: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    robogaze: Shell, clips: Path, tmp_path: Path, done: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     notes = Notes()
     monkeypatch.setattr(trackers, "open_tracker", lambda text: notes)
-    command = ("score", clips, "--watch", "--out", tmp_path / "out", "--until-idle", 3, "--track", "notes:mine")
+    command = ("score", clips, "--watch", "--out", tmp_path / "out", "--until", done, "--track", "notes:mine")
     ran = robogaze(*command)
     assert ran.code == 0
     assert notes.kept == ["out", (1000, 1, True), (2000, 1, True), "finished"]
@@ -110,11 +117,11 @@ def test_every_checkpoint_is_a_step_of_one_run_of_the_tracker(
 
 
 def test_a_tracker_that_refuses_does_not_end_the_watch(
-    robogaze: Shell, clips: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    robogaze: Shell, clips: Path, tmp_path: Path, done: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     notes = Notes(refuses=1000)
     monkeypatch.setattr(trackers, "open_tracker", lambda text: notes)
-    command = ("score", clips, "--watch", "--out", tmp_path / "out", "--until-idle", 3, "--track", "notes:mine")
+    command = ("score", clips, "--watch", "--out", tmp_path / "out", "--until", done, "--track", "notes:mine")
     ran = robogaze(*command)
     assert ran.code == 1
     assert "error: notes:mine refused the numbers of out: no network" in ran.err

@@ -87,6 +87,7 @@ def test_a_watch_that_is_killed_scores_nothing_twice_and_loses_nothing(
         assert known.items() <= reports(out).items()
         known = reports(out)
     writer.join()
+    assert 0 < len(known) < CHECKPOINTS * CLIPS, "killed in the middle"
     (tmp_path / "done").touch()
     with started(*arguments(tmp_path, models, "--until", tmp_path / "done", "--json")) as process:
         printed, err = process.communicate(timeout=PATIENCE_S)

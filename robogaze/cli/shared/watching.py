@@ -125,8 +125,10 @@ def watch(
             async for result in results:
                 shown.show(result, watching.out)
 
-    with shown.stack:
+    try:
         asyncio.run(watched())
+    finally:
+        shown.finish()
     return _exit_code(watching, shown)
 
 
@@ -155,6 +157,11 @@ class _Shown:
                 self.failed = True
                 click.echo(f"gate: {check.run}: {check.rule}: {check.message}", err=True)
         self._send(result, numbers, out)
+
+    def finish(self) -> None:
+        """End the run of the tracker."""
+        with redirect_stdout(sys.stderr):
+            self.stack.close()
 
     def _send(self, result: CheckpointResult, numbers: Mapping[str, float], out: Path) -> None:
         """Send numbers; a tracker that refuses does not end the watch."""
