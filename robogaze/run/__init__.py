@@ -10,6 +10,7 @@ watch.py            score clips as they appear, checkpoint by checkpoint
 arrivals.py         which clips have arrived completely
 known_clips.py      arrived clips as their run folder knows them
 monitor.py          robogaze.Monitor: the same from a training loop
+frame_writer.py     the process that encodes frames for a Monitor
 scoring_process.py  the process that scores for a Monitor
 setup.py            how each clip is scored: domain, pipeline, models
 options.py          how the run is done: folder, shard, engine, limits

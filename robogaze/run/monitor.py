@@ -1,7 +1,7 @@
 """`robogaze.Monitor`: score clips from a training loop without blocking it.
 
-    submit -> bounded queue -> thread: writes the clip and its line in OUT/clips.jsonl
-                                 -> process: robogaze score OUT/clips.jsonl --watch --out OUT
+    submit -> bounded queue -> thread: hands frames to a process that encodes them, writes a line in OUT/clips.jsonl
+                            -> process: robogaze score OUT/clips.jsonl --watch --out OUT
 
 The process scores, and everything that it needs is on disk: if it dies, it is started again, and if the training dies,
 the same Monitor continues where it was.
@@ -21,13 +21,12 @@ from threading import Event, Lock, Thread
 from types import TracebackType
 from typing import Any, Self
 
-import av
 import numpy as np
 
 from robogaze.datasets import ManifestEntry
 from robogaze.datasets.manifest import manifest_lines, manifest_text
 from robogaze.errors import OptionError, RobogazeError
-from robogaze.media.encode import write_video
+from robogaze.run.frame_writer import FrameWriter
 from robogaze.run.scoring_process import ScoringProcess
 from robogaze.store import StoredRun, file_name, write_whole
 
@@ -35,8 +34,8 @@ _log = logging.getLogger("robogaze")
 
 _LOOK_S = 0.5
 
-_UNUSABLE = (TypeError, ValueError, RuntimeError, MemoryError, OSError, av.FFmpegError, RobogazeError)
-"""What the frames of a clip, the encoder and the disk raise."""
+_UNUSABLE = (TypeError, ValueError, RuntimeError, MemoryError, OSError, RobogazeError)
+"""What frames and the disk raise."""
 
 
 @dataclass(frozen=True)
@@ -149,6 +148,7 @@ class Monitor:
         self._failures: list[str] = []
         self._completed: list[MonitoredCheckpoint] = []
         self._stop = Event()
+        self._writer = FrameWriter()
         self._scorer = ScoringProcess(self._command(), self.out / "monitor.log", self._receive, self._fail)
         self._thread = Thread(target=self._work, daemon=True, name="robogaze monitor")
         self._thread.start()
@@ -265,15 +265,14 @@ class Monitor:
                 self._write(submitted)
             if self._counts["written"]:
                 self._scorer.keep_running()
+        self._writer.close()
 
     def _write(self, submitted: _Submitted) -> None:
         entry = submitted.entry
         try:
             if submitted.frames is not None:
                 entry.path.parent.mkdir(parents=True, exist_ok=True)
-                frames = submitted.frames
-                times_s = [number / submitted.fps for number in range(len(frames))]
-                write_video(entry.path, frames, times_s, len(frames) / submitted.fps)
+                self._writer.write(entry.path, submitted.frames, submitted.fps)
             with self._manifest.open("a", encoding="utf-8") as manifest:
                 manifest.write(manifest_text((entry,), self.out))
         except _UNUSABLE as error:
@@ -311,7 +310,7 @@ class Monitor:
 
 def _copied(frames: Any) -> Any:
     """A copy of frames in this machine's memory. Raises ValueError for another shape or type."""
-    found = np.array(frames.detach().cpu() if hasattr(frames, "detach") else frames, copy=True)
+    found = np.array(frames.detach().cpu().numpy() if hasattr(frames, "detach") else frames, copy=True)
     if found.dtype != np.uint8 or found.ndim != 4 or found.shape[3] != 3 or not len(found):
         raise ValueError(
             f"frames of {found.dtype} and shape {found.shape}; give uint8 and shape (frames, height, width, 3)"

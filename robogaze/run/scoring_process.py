@@ -20,7 +20,6 @@ _MOST_DEATHS = 3
 
 _KILL_AFTER_S = 5.0
 _NICE = 10
-"""Added to the process, so that the training has the first claim on the cores."""
 
 
 @dataclass
@@ -85,14 +84,13 @@ class ScoringProcess:
                     stdout=subprocess.PIPE,
                     stderr=log,
                     text=True,
-                    start_new_session=True,  # Ctrl-C ends the training; the end of its stdin ends this process
+                    process_group=0,  # Ctrl-C ends the training; the end of its stdin ends this process
                 )
         except OSError as error:
             self.fail(f"the scoring process cannot be started: {error}")
             self.restart_s = time.monotonic() + self.pause_s
             return
-        if hasattr(os, "setpriority"):
-            os.setpriority(os.PRIO_PROCESS, self.process.pid, _NICE)
+        lower_priority(self.process.pid)
         self.reader = Thread(target=self._read, args=(self.process,), daemon=True, name="robogaze monitor")
         self.reader.start()
 
@@ -123,3 +121,10 @@ class ScoringProcess:
     def _last_message(self) -> str:
         lines = self.log.read_text(encoding="utf-8", errors="replace").strip().splitlines() if self.log.exists() else []
         return lines[-1] if lines else "no message"
+
+
+def lower_priority(pid: int) -> None:
+    """Give the training the first claim on the cores, where the system can."""
+    # It counts among the processes of one session only; a process of another session would get an equal share.
+    if hasattr(os, "setpriority"):
+        os.setpriority(os.PRIO_PROCESS, pid, _NICE)
