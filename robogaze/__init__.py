@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from robogaze.run.bench import BenchResult as BenchResult
     from robogaze.run.bench import bench as bench
     from robogaze.run.bench import bench_async as bench_async
+    from robogaze.run.monitor import Monitor as Monitor
     from robogaze.run.options import RunOptions as RunOptions
     from robogaze.run.score import RunResult as RunResult
     from robogaze.run.score import score as score
@@ -44,6 +45,7 @@ _MODULES = {
     "ComparisonConfig": "robogaze.comparison",
     "EvaluationConfig": "robogaze.evaluation.config",
     "Event": "robogaze.core.events",
+    "Monitor": "robogaze.run.monitor",
     "ReadOptions": "robogaze.annotations",
     "Report": "robogaze.core.report",
     "RunOptions": "robogaze.run.options",

@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from robogaze.cli import interrupt
-from robogaze.cli.shared import clips, runs, tracking
+from robogaze.cli.shared import clips, runs, tracking, watching
 
 if TYPE_CHECKING:
     from robogaze.reporting.trackers import Tracker
+    from robogaze.run.clips import ClipList
     from robogaze.run.execute import ScoringRun
+    from robogaze.run.options import RunOptions
+    from robogaze.run.setup import RunSetup
 
 SCHEMA_VERSION = 2
 """Of the JSON that --json prints."""
@@ -57,6 +60,7 @@ _SHARD_FLAGS = {
 @runs.run_options
 @click.option("--shard", metavar="I/N", help="Score shard I of N; robogaze merge joins the shards.")
 @click.option("--estimate", "only_estimate", is_flag=True, help="Print the estimated cost and exit.")
+@watching.options
 @click.option("--no-page", is_flag=True, help="Do not write index.html; robogaze report RUN writes it later.")
 @tracking.option
 @click.option("--json", "as_json", is_flag=True, help="Print the reports as one JSON object.")
@@ -83,8 +87,11 @@ def score(
 
     With --out, the same command resumes a run that was stopped or killed. Clips are scored in random order, so a
     stopped run holds a random sample of them.
+
+    With --watch, PATH is a folder or a manifest to which clips are added while a model is trained.
     """
     clips.check_exist(*paths)
+    flags = watching.WatchFlags.taken_from(given)
     if initial_frame is not None:
         from robogaze.media.picture_files import open_picture
 
@@ -94,31 +101,52 @@ def score(
     options.check_domain()
     runs.say_what_is_kept(out)
     tracker = _tracker(track, shard, options.engine)
+    if flags.watch:
+        if any(value is not None for value in (*clip_options.values(), shard)) or only_estimate:
+            raise click.UsageError(
+                "--watch cannot have --instruction, --initial-frame, --layout, --shard or --estimate"
+            )
+        return watching.watch(paths, flags, options, out, page=not no_page, tracker=tracker, as_json=as_json)
     if options.engine == "datatrove" and not only_estimate:
         return _score_in_shards(click.get_current_context().params)
 
     from robogaze.run.clips import list_clips
-    from robogaze.run.execute import open_run
 
     setup, run_options = options.setup(), options.run_options(out, shard)
     run_options.check(setup)
     if only_estimate and run_options.folder is not None and not (run_options.folder / "run.json").is_file():
         run_options = replace(run_options, out=None, shard=None)  # an estimate makes no run folder
     found = list_clips(paths, **clip_options)
-    with open_run(found.entries, setup, run_options, os.environ, root=found.root, is_whole=found.is_whole) as run:
-        if only_estimate:
-            runs.say_estimate(run)
-            return 0
+    if only_estimate:
+        return _estimate(found, setup, run_options)
+    return _score(found, setup, run_options, page=not no_page, tracker=tracker, as_json=as_json)
+
+
+def _estimate(found: ClipList, setup: RunSetup, options: RunOptions) -> int:
+    from robogaze.run.execute import open_run
+
+    with open_run(found.entries, setup, options, os.environ, root=found.root, is_whole=found.is_whole) as run:
+        runs.say_estimate(run)
+    return 0
+
+
+def _score(
+    found: ClipList, setup: RunSetup, options: RunOptions, *, page: bool, tracker: Tracker | None, as_json: bool
+) -> int:
+    """Score listed clips; return the exit code."""
+    from robogaze.run.execute import open_run
+
+    with open_run(found.entries, setup, options, os.environ, root=found.root, is_whole=found.is_whole) as run:
         runs.announce(run)
         runs.execute(run)
-        page = None if no_page else write_page(run)
+        written = write_page(run) if page else None
         _show(run, as_json)
     _say_missing_instructions(run)
     runs.say_result(run)
     if tracker is not None and (run.summaries or run.unreadable):
         _track(tracker, run)
-    if page is not None:
-        click.echo(f"report: {page}", err=True)
+    if written is not None:
+        click.echo(f"report: {written}", err=True)
     return runs.exit_code(run)
 
 

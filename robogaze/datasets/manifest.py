@@ -8,7 +8,7 @@ its paths are relative to it.
 
 import errno
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import file_digest, sha256
 from pathlib import Path
 from re import sub
@@ -175,12 +175,9 @@ def with_given(entries: Sequence[ManifestEntry], **given: Any) -> tuple[Manifest
 
 def read_manifest(path: Path) -> tuple[ManifestEntry, ...]:
     """The entries of a JSONL manifest. Raises InputError with file, line and key, also for a repeated clip_id."""
-    # Split at newlines only: `splitlines` would also split at separators that JSON allows within a string.
-    lines = {number: line for number, line in enumerate(text_of(path).split("\n"), start=1) if line.strip()}
     entries: list[ManifestEntry] = []
     first: dict[str, int] = {}
-    for number, line in lines.items():
-        entry = _entry(json_object(line, f"{path}:{number}"), f"{path}:{number}", path.parent)
+    for number, entry in manifest_lines(path):
         if entry.clip_id is not None and (earlier := first.setdefault(entry.clip_id, number)) != number:
             raise InputError(
                 f"{path}:{number}: clip_id: {entry.clip_id!r} is also used in line {earlier}; ids must be unique"
@@ -189,6 +186,19 @@ def read_manifest(path: Path) -> tuple[ManifestEntry, ...]:
     if not entries:
         raise InputError(f"the manifest {path} lists no clip")
     return tuple(entries)
+
+
+def manifest_lines(path: Path, *, growing: bool = False) -> Iterator[tuple[int, ManifestEntry]]:
+    """The lines of a manifest with their numbers; of a `growing` manifest, those that end with a newline.
+
+    Raises InputError with file, line and key.
+    """
+    text = text_of(path)
+    # Split at newlines only: `splitlines` would also split at separators that JSON allows within a string.
+    lines = (text[: text.rfind("\n") + 1] if growing else text).split("\n")
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            yield number, _entry(json_object(line, f"{path}:{number}"), f"{path}:{number}", path.parent)
 
 
 def manifest_text(entries: Sequence[ManifestEntry], folder: Path) -> str:

@@ -86,14 +86,14 @@ async def bench_async(
     if not all(len(run) for run in runs.values()):
         return BenchResult(runs, None)
     result = await in_thread(compare, {name: folder / name for name in runs}, baseline=baseline)
-    await in_thread(_write, result, folder, None if domain is None else str(domain))
+    await in_thread(write_comparison, result, folder, None if domain is None else str(domain))
     return BenchResult(runs, result)
 
 
 bench = synchronous(bench_async)
 
 
-def _write(result: Comparison, folder: Path, domain: str | None) -> None:
+def write_comparison(result: Comparison, folder: Path, domain: str | None) -> None:
     """Write the numbers, the tables and the page of a comparison."""
     write_whole(folder / "comparison.json", json.dumps(comparison_json(result), ensure_ascii=False, indent=1) + "\n")
     for name, text in table_files(list(comparison_tables(result))):

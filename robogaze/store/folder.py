@@ -33,7 +33,6 @@ class RunFolder:
         if it cannot be written.
         """
         self.root = root
-        self._home = root.resolve()
         self.stored = StoredRun(root)
         self._configuration = json.dumps(configuration, indent=2, ensure_ascii=False) + "\n"
         self._lock = FileLock(root / "run.lock", thread_local=False)  # a run may be opened in one thread of several
@@ -79,10 +78,7 @@ class RunFolder:
 
     def address(self, path: Path) -> str:
         """The path of a file outside, relative to the run folder."""
-        try:
-            return Path(os.path.relpath(path.absolute(), self._home)).as_posix()
-        except ValueError:  # there is no relative path between drives
-            return path.absolute().as_posix()
+        return self.stored.address(path)
 
     def _check_configuration(self) -> None:
         """Raise RunError if run.json contains another configuration."""

@@ -1,5 +1,6 @@
 """Reading a run folder."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +26,17 @@ class StoredRun:
     """A run folder, read piece by piece. Reading a damaged file raises InputError."""
 
     root: Path
+
+    @cached_property
+    def _home(self) -> Path:
+        return self.root.resolve()
+
+    def address(self, path: Path) -> str:
+        """The path of a file outside, relative to the run folder."""
+        try:
+            return Path(os.path.relpath(path.absolute(), self._home)).as_posix()
+        except ValueError:  # there is no relative path between drives
+            return path.absolute().as_posix()
 
     @cached_property
     def lines(self) -> tuple[ManifestLine, ...]:

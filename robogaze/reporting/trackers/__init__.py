@@ -1,16 +1,16 @@
 """Send the numbers of a run to an experiment tracker.
 
 numbers.py    the numbers: counts and rates over many clips, never of a single clip
-base.py       what a tracker is, and `send`
+base.py       what a tracker is, `send` and `open_run`
 wandb.py ...  one tracker each
 """
 
 from robogaze.errors import InputError
 from robogaze.registry import Registry
-from robogaze.reporting.trackers.base import Tracker, send
+from robogaze.reporting.trackers.base import Tracker, open_run, send
 from robogaze.reporting.trackers.numbers import leaderboard_numbers, run_numbers
 
-__all__ = ["TRACKERS", "Tracker", "leaderboard_numbers", "open_tracker", "run_numbers", "send"]
+__all__ = ["TRACKERS", "Tracker", "leaderboard_numbers", "open_run", "open_tracker", "run_numbers", "send"]
 
 TRACKERS: Registry[type[Tracker]] = Registry(
     "trackers",

@@ -1,4 +1,4 @@
-"""What a tracker is, and the function that sends numbers to it.
+"""What a tracker is, and the functions that send numbers to it.
 
 A tracker is a module that hands numbers to a library; the library decides where they go. It gets the name of a run, a
 few plain values that describe how the numbers were made, and numbers over many clips (`numbers.py`). A library that
@@ -6,7 +6,8 @@ would also send the command line, the machine or the code is configured not to.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Protocol, Self
 
 from robogaze.errors import RobogazeError
@@ -43,6 +44,28 @@ class Tracker(Protocol):
         """Start a run."""
 
 
+@contextmanager
+def open_run(
+    tracker: Tracker, name: str, configuration: Mapping[str, Plain]
+) -> Iterator[Callable[[Mapping[str, float | None], int], None]]:
+    """Start a run, yield a function that logs numbers at a step, and end the run.
+
+    Raises RobogazeError if the tracker refuses, here or in the function.
+    """
+    with _explained(tracker, name):
+        run = tracker.start(name, configuration)
+
+    def log(numbers: Mapping[str, float | None], step: int) -> None:
+        with _explained(tracker, name):
+            run.log(finite(numbers), step)
+
+    try:
+        yield log
+    finally:
+        with _explained(tracker, name):
+            run.finish()
+
+
 def send(
     tracker: Tracker,
     name: str,
@@ -51,12 +74,14 @@ def send(
     step: int,
 ) -> None:
     """Start a run, log numbers at one step, and end it. Raises RobogazeError if the tracker refuses."""
+    with open_run(tracker, name, configuration) as log:
+        log(numbers, step)
+
+
+@contextmanager
+def _explained(tracker: Tracker, name: str) -> Iterator[None]:
     try:
-        run = tracker.start(name, configuration)
-        try:
-            run.log(finite(numbers), step)
-        finally:
-            run.finish()
+        yield
     except tracker.refusals as error:
         reason = " ".join(str(error).split()).rstrip(".")
         way_out = "the results are saved; run the same command again to send them"

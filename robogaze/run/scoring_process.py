@@ -1,0 +1,130 @@
+"""The process that scores the clips of a Monitor: started, started again when it dies, and ended."""
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+_FINAL_CODES = (0, 2, 3, 4)
+"""The exit codes after which the process is not started again: done, wrong options, a gate failed, clips incomplete."""
+_GATE_FAILED = 3
+_FIRST_RESTART_S, _LONGEST_RESTART_S = 2.0, 60.0
+_MOST_DEATHS = 3
+"""How often the process may die while the Monitor is closed."""
+
+_KILL_AFTER_S = 5.0
+_NICE = 10
+
+
+@dataclass
+class ScoringProcess:
+    """The process that scores. `receive` gets the lines of its stdout, `fail` a message when it ends badly."""
+
+    command: list[str]
+    log: Path
+    receive: Callable[[Mapping[str, Any]], None]
+    fail: Callable[[str], None]
+    process: subprocess.Popen[str] | None = None
+    restart_s: float = 0.0
+    pause_s: float = _FIRST_RESTART_S
+    reader: Thread | None = None
+    deaths: int = 0
+
+    def keep_running(self) -> None:
+        """Start the process; start it again after a pause if it has died."""
+        if self.process is None:
+            if time.monotonic() >= self.restart_s:
+                self._start()
+        elif (code := self.process.poll()) is not None and code not in _FINAL_CODES:
+            self.fail(f"the scoring process ended with {code} ({self._last_message()}); it starts again")
+            self._end_input(self.process)
+            self.process = None
+            self.deaths += 1
+            self.restart_s = time.monotonic() + self.pause_s
+            self.pause_s = min(2 * self.pause_s, _LONGEST_RESTART_S)
+
+    def finish(self, end_s: float | None, *, start: bool) -> None:
+        """Let the process score what is there, until `end_s`."""
+        most_deaths = self.deaths + _MOST_DEATHS
+        while start and not self._has_ended() and self.deaths < most_deaths:
+            self.keep_running()
+            if self.process is not None:
+                self._end_input(self.process)
+            if end_s is not None and time.monotonic() >= end_s:
+                break
+            time.sleep(0.05)
+        if self.process is not None:
+            self._end_input(self.process)
+        if self.process is not None and self.process.poll() is None:
+            self.fail("the time to close is over; the scoring process is ended")
+            self.process.terminate()
+            try:
+                self.process.wait(_KILL_AFTER_S)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        if self.reader is not None:
+            self.reader.join(_KILL_AFTER_S)
+
+    def _has_ended(self) -> bool:
+        return self.process is not None and self.process.poll() in _FINAL_CODES
+
+    def _start(self) -> None:
+        try:
+            with self.log.open("a", encoding="utf-8") as log:
+                self.process = subprocess.Popen(
+                    self.command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    text=True,
+                    process_group=0,  # Ctrl-C ends the training; the end of its stdin ends this process
+                )
+        except OSError as error:
+            self.fail(f"the scoring process cannot be started: {error}")
+            self.restart_s = time.monotonic() + self.pause_s
+            return
+        lower_priority(self.process.pid)
+        self.reader = Thread(target=self._read, args=(self.process,), daemon=True, name="robogaze monitor")
+        self.reader.start()
+
+    def _read(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdout is not None
+        with process.stdout:
+            for line in process.stdout:
+                if line.startswith("{"):  # anything else was printed by a library
+                    self.receive(json.loads(line))
+        if process.wait() not in (0, _GATE_FAILED) and process.returncode in _FINAL_CODES:
+            self.fail(f"the scoring process ended with {process.returncode}; {self.log} says why")
+
+    @staticmethod
+    def _end_input(process: subprocess.Popen[str]) -> None:
+        """Send a line: children of the training that hold the pipe open would hide its end."""
+        assert process.stdin is not None
+        if process.stdin.closed:
+            return
+        try:
+            process.stdin.write("\n")
+            process.stdin.flush()
+        except OSError:
+            pass  # it has died; `keep_running` notices
+        finally:
+            with suppress(OSError):  # of what was not written
+                process.stdin.close()
+
+    def _last_message(self) -> str:
+        lines = self.log.read_text(encoding="utf-8", errors="replace").strip().splitlines() if self.log.exists() else []
+        return lines[-1] if lines else "no message"
+
+
+def lower_priority(pid: int) -> None:
+    """Give the training the first claim on the cores, where the system can."""
+    # It counts among the processes of one session only; a process of another session would get an equal share.
+    if hasattr(os, "setpriority"):
+        os.setpriority(os.PRIO_PROCESS, pid, _NICE)
