@@ -5,11 +5,13 @@ soon as nobody waits for its result any more.
 """
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from contextvars import ContextVar, copy_context
 from typing import Any, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
 
 NAME = "robogaze work"
 """What every such thread is called."""
@@ -39,6 +41,18 @@ async def in_thread(work: Callable[Arguments, Result], /, *args: Arguments.args,
     context.run(_current.set, result)
     start_thread(lambda: context.run(work, *args, **kwargs), result)
     return await asyncio.wrap_future(result)
+
+
+_cores: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+
+
+async def on_core(work: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+    """`in_thread` for work that a processor does: at most as many at a time as there are cores; others would only use
+    memory.
+    """
+    free = _cores.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(os.cpu_count() or 1))
+    async with free:
+        return await in_thread(work, *args, **kwargs)
 
 
 def start_thread(work: Callable[[], Result], result: "Future[Result]") -> None:

@@ -9,7 +9,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from robogaze.threads import Abandoned, check, in_thread
+from robogaze.threads import Abandoned, check, in_thread, on_core
 
 name: ContextVar[str] = ContextVar("name", default="none")
 
@@ -54,7 +54,7 @@ def test_outside_such_a_thread_a_check_passes() -> None:
 def test_work_that_never_looks_does_not_keep_the_program() -> None:
     code = """
 import asyncio, time
-from robogaze.threads import in_thread
+from robogaze.threads import in_thread, on_core
 async def main():
     await asyncio.wait_for(in_thread(time.sleep, 60), 0.1)
 try:
@@ -64,3 +64,18 @@ except TimeoutError:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20)
     assert (done.stdout, done.stderr, done.returncode) == ("over\n", "", 0)
+
+
+async def test_no_more_work_is_on_cores_than_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    working, most = 0, 0
+
+    def work() -> None:
+        nonlocal working, most
+        working += 1
+        most = max(most, working)
+        time.sleep(0.02)
+        working -= 1
+
+    await asyncio.gather(*(on_core(work) for _ in range(6)))
+    assert most == 2

@@ -3,11 +3,16 @@
 Images are data URLs in the request, each after its label. With `send: video` consecutive frames are one JPEG-sequence
 video, which vLLM reads. The request then states the time of every frame, because vLLM would otherwise keep 32 frames
 and assume one per second.
+
+The pictures of a request are megabytes, and many requests wait for their answers at once. So a body is sent in chunks,
+and each picture is read and encoded when its chunk is sent.
 """
 
-import base64
-from collections.abc import Iterator, Mapping
+import json
+from base64 import b64encode
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from secrets import token_hex
 from typing import Any, Literal
 
 from robogaze.backends.base import ClipTiming, Request
@@ -28,7 +33,19 @@ class RequestFormat:
     extra_body: Mapping[str, Any] = field(default_factory=dict)
 
 
-def request_body(request: Request, model: str, request_format: RequestFormat) -> dict[str, Any]:
+_CHUNK_BYTES = 2**18
+
+Encoded = Callable[[FrameImage], str]
+"""The text of an image in a data URL."""
+
+
+def _base64(image: FrameImage) -> str:
+    return b64encode(image.jpeg).decode()
+
+
+def request_body(
+    request: Request, model: str, request_format: RequestFormat, encoded: Encoded = _base64
+) -> dict[str, Any]:
     """The body of a chat completion request; an empty model name is left out."""
     decoding = request.decoding
     settings = {"temperature": decoding.temperature, "top_p": decoding.top_p, "seed": decoding.seed}
@@ -36,7 +53,7 @@ def request_body(request: Request, model: str, request_format: RequestFormat) ->
         **({"model": model} if model else {}),
         "messages": [
             {"role": "system", "content": request.system},
-            {"role": "user", "content": list(_content(request, request_format.send))},
+            {"role": "user", "content": list(_content(request, request_format.send, encoded))},
         ],
         request_format.token_limit_field: decoding.max_tokens,
         **{key: value for key, value in settings.items() if value is not None},
@@ -51,18 +68,55 @@ def request_body(request: Request, model: str, request_format: RequestFormat) ->
     return {**body, **request_format.extra_body}
 
 
-def _content(request: Request, send: Send) -> Iterator[dict[str, Any]]:
+@dataclass(frozen=True)
+class StreamedBody:
+    """A body as JSON, in texts and the images between them; `len` is its size in bytes."""
+
+    parts: tuple[bytes | FrameImage, ...]
+
+    @classmethod
+    def of(cls, request: Request, model: str, request_format: RequestFormat) -> "StreamedBody":
+        """The body of a request, as `request_body`."""
+        images: list[FrameImage] = []
+        mark = token_hex(16)  # no text of a request contains it
+
+        def marked(image: FrameImage) -> str:
+            images.append(image)
+            return mark
+
+        texts = json.dumps(request_body(request, model, request_format, marked)).encode().split(mark.encode())
+        between = (part for pair in zip(images, texts[1:], strict=True) for part in pair)
+        return cls((texts[0], *between))
+
+    def __len__(self) -> int:
+        return sum(len(part) if isinstance(part, bytes) else -(-len(part.content) // 3) * 4 for part in self.parts)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        """The body in chunks."""
+        chunk = bytearray()
+        for part in self.parts:
+            chunk += part if isinstance(part, bytes) else b64encode(part.jpeg)
+            if len(chunk) >= _CHUNK_BYTES:
+                yield bytes(chunk)
+                chunk.clear()
+        if chunk:
+            yield bytes(chunk)
+
+
+def _content(request: Request, send: Send, encoded: Encoded) -> Iterator[dict[str, Any]]:
     frames = _video_frames(request) if send == "video" else ()
     for part in request.parts:
         if frames and part is frames[0]:
             yield _text("\n".join(["A video of these frames:", *(frame.label for frame in frames)]))
-            yield {"type": "video_url", "video_url": {"url": _jpeg_sequence(frames)}}
+            yield {
+                "type": "video_url",
+                "video_url": {"url": "data:video/jpeg;base64," + ",".join(map(encoded, frames))},
+            }
         if isinstance(part, str):
             yield _text(part)
         elif not any(part is frame for frame in frames):
             yield _text(part.label)
-            url = "data:image/jpeg;base64," + base64.b64encode(part.jpeg).decode()
-            yield {"type": "image_url", "image_url": {"url": url}}
+            yield {"type": "image_url", "image_url": {"url": "data:image/jpeg;base64," + encoded(part)}}
 
 
 def _text(text: str) -> dict[str, Any]:
@@ -80,10 +134,6 @@ def _video_frames(request: Request) -> tuple[FrameImage, ...]:
         elif frames:
             break
     return tuple(frames)
-
-
-def _jpeg_sequence(frames: tuple[FrameImage, ...]) -> str:
-    return "data:video/jpeg;base64," + ",".join(base64.b64encode(frame.jpeg).decode() for frame in frames)
 
 
 def _video_facts(frames: tuple[FrameImage, ...], timing: ClipTiming) -> dict[str, Any]:

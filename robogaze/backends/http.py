@@ -5,13 +5,13 @@ the maximum size. A key that the server repeats in a reply is removed from it.
 """
 
 import asyncio
-import json
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin
 
+from robogaze.backends.chat_request import StreamedBody
 from robogaze.backends.reply import MAX_BYTES, quoted
 from robogaze.errors import BackendError, RequestRefused, ServerFault, ServerStalled, Unreachable
 
@@ -49,7 +49,9 @@ class HttpClient:
             follow_redirects=False,
         )
 
-    async def send(self, method: str, path: str, body: Any = None, timeout_s: float | None = None) -> HttpReply:
+    async def send(
+        self, method: str, path: str, body: StreamedBody | None = None, timeout_s: float | None = None
+    ) -> HttpReply:
         """Send a request and read the reply, whatever its status.
 
         Raises ServerStalled after the time limit, Unreachable where no server answers, ServerFault for a reply that is
@@ -73,15 +75,13 @@ class HttpClient:
             message = f"the server at {self.address} cannot be reached ({reason}); is the server running?"
             raise Unreachable(message) from error
 
-    async def _exchange(self, method: str, url: str, body: Any) -> HttpReply:
+    async def _exchange(self, method: str, url: str, body: StreamedBody | None) -> HttpReply:
         headers = {"Accept": "application/json", "Accept-Encoding": "gzip"}
         if self.key is not None:
             headers["Authorization"] = f"Bearer {self.key}"
-        payload = None
         if body is not None:
-            headers["Content-Type"] = "application/json"
-            payload = json.dumps(body).encode()
-        async with self._client.stream(method, url, content=payload, headers=headers) as response:
+            headers.update({"Content-Type": "application/json", "Content-Length": str(len(body))})
+        async with self._client.stream(method, url, content=body, headers=headers) as response:
             if 300 <= response.status_code < 400:
                 raise self._redirected(url, response)
             content = self._without_key(await self._body(response))

@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from robogaze.backends.base import Backend, Completion, Request
-from robogaze.backends.chat_request import RequestFormat, request_body
+from robogaze.backends.chat_request import RequestFormat, StreamedBody
 from robogaze.backends.config import ModelConfig
 from robogaze.backends.http import HttpClient, HttpReply
 from robogaze.backends.middleware.balance import LoadBalancer
@@ -80,7 +80,7 @@ class OpenAIBackend:
     async def complete(self, request: Request) -> Completion:
         """Answer a request; see `robogaze.backends.base.Backend`."""
         started = time.perf_counter()
-        body = request_body(request, self.name, self.request_format)
+        body = StreamedBody.of(request, self.name, self.request_format)
         reply = await self.http.send("POST", "/chat/completions", body)
         if reply.status != 200:
             raise self._status_error(reply)

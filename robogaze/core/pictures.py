@@ -1,6 +1,7 @@
 """Images of frames, as shown to models and readers."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from pydantic import Field
 
@@ -29,10 +30,23 @@ class Picture(Data):
     sha256: str
 
 
+class Content(Protocol):
+    """The bytes of a picture, in memory or where `bytes(content)` reads them."""
+
+    def __bytes__(self) -> bytes: ...
+
+    def __len__(self) -> int: ...
+
+
 @dataclass(frozen=True)
 class FrameImage:
     """An image as JPEG, with the caption that the model gets before it."""
 
     picture: Picture
     label: str
-    jpeg: bytes
+    content: Content
+
+    @property
+    def jpeg(self) -> bytes:
+        """The bytes of the image, read each time."""
+        return bytes(self.content)

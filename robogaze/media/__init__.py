@@ -10,6 +10,7 @@ crop_sheet     crops of one place in several frames
 claim_sheet    the place and the frames of a claim
 object_strip   an object over time
 picture_files  pictures in files
+picture_store  the pictures of a clip, in a temporary file
 encode         write a video
 
 Another package adds a decoder as an entry point in the group `robogaze.decoders`: a function that takes a path and a

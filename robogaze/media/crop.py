@@ -72,7 +72,7 @@ def _image(clip: DecodedClip, name: str, numbers: Sequence[int], view: str, imag
         height=image.shape[0],
         sha256=sha256(jpeg).hexdigest(),
     )
-    return FrameImage(picture, broken_up(label), jpeg)  # a view may have any name
+    return FrameImage(picture, broken_up(label), clip.store.add(jpeg))  # a view may have any name
 
 
 def _pixels(box: Box, image: Image) -> tuple[int, int, int, int]:

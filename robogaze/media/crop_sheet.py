@@ -107,4 +107,4 @@ def as_picture(
         height=image.shape[0],
         sha256=content,
     )
-    return FrameImage(picture, broken_up(label), jpeg)  # objects and views may have any name
+    return FrameImage(picture, broken_up(label), clip.store.add(jpeg))  # objects and views may have any name

@@ -1,21 +1,19 @@
 """A decoded clip: decoded once, with every frame stored as the picture that a model is shown.
 
 Each frame is passed to the observers, which measure it, and stored as JPEG. Stages can then get any frame without
-decoding again, and a report's evidence is byte for byte what the model saw. Pictures are stored in a temporary file
-once they exceed a limit, so that memory does not grow with the clip.
+decoding again, and a report's evidence is byte for byte what the model saw. Pictures are in a temporary file, so that
+memory does not grow with the clip.
 """
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain, pairwise
 from pathlib import Path
-from threading import Lock
 
 from robogaze.core.clip import Layout
-from robogaze.core.pictures import FrameImage, Picture, PictureSettings
+from robogaze.core.pictures import Content, FrameImage, Picture, PictureSettings
 from robogaze.core.view_boxes import Size, fitted_size
 from robogaze.errors import VideoError
 from robogaze.media.compose import (
@@ -32,9 +30,9 @@ from robogaze.media.compose import (
 from robogaze.media.decode import Frame, Image, read_frames
 from robogaze.media.grid import detect_layout, fillers_are_black
 from robogaze.media.picture_files import open_picture
+from robogaze.media.picture_store import PictureStore, StoredPicture
 from robogaze.threads import check
 
-_IN_MEMORY_BYTES = 32 * 2**20
 _THUMBNAIL_QUALITY = 80
 _LEAST_VIEW_PX = 32
 _INITIAL = "initial frame, before the clip"
@@ -57,7 +55,8 @@ class DecodedClip:
     """The pictures of one clip; close it to free them. Made by `decode_clip`.
 
     `start_s` is the time of its first frame in its file, above 0 only for a part of a file. `source` is None for a clip
-    that is not from a file. `evidence_pictures` are the pictures that a stage made and names as evidence: JPEG by id.
+    that is not from a file. `store` has its pictures. `evidence_pictures` are the pictures that a stage made and names
+    as evidence: JPEG by id.
     """
 
     def __init__(self, layout: Layout, settings: PictureSettings, source: VideoSource | None = None) -> None:
@@ -68,16 +67,17 @@ class DecodedClip:
         self.duration_s = self.start_s = 0.0
         self.width = self.height = 0
         self.initial: FrameImage | None = None
-        self.evidence_pictures: dict[str, bytes] = {}
-        self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES)  # noqa: SIM115 - closed by close()
-        self._lock = Lock()
-        self._ends = [0]
+        self.evidence_pictures: dict[str, Content] = {}
+        self.store = PictureStore()
+        self._frames: list[StoredPicture] = []
+        self._images: dict[int, FrameImage] = {}
+        self._sheets: dict[str, FrameImage] = {}
         self._canvas: FrameCanvas | None = None
         self._scaled_down = False
 
     def close(self) -> None:
         """Free the pictures."""
-        self._file.close()
+        self.store.close()
 
     def add_frame(self, time_s: float, views: Sequence[Image]) -> None:
         """Add the next frame; all frames have one size."""
@@ -85,10 +85,7 @@ class DecodedClip:
         if self._canvas is None:
             self._canvas, self._scaled_down = self._begin(views[0])
         jpeg = self._encode(self._canvas, views, self.stamp(len(self.times_s) - 1))
-        with self._lock:
-            self._file.seek(self._ends[-1])
-            self._file.write(jpeg)
-        self._ends.append(self._ends[-1] + len(jpeg))
+        self._frames.append(self.store.add(jpeg))
 
     def add_initial_frame(self, path: Path, first: Image) -> None:
         """Add a picture of the scene before the clip, with the layout of its first frame; its size may differ.
@@ -106,17 +103,20 @@ class DecodedClip:
         views = split(image, self.layout)
         canvas, _ = self._begin(views[0])
         jpeg = self._encode(canvas, views, _INITIAL)
-        self.initial = FrameImage(self._describe("I0", (), canvas.size, jpeg), _INITIAL, jpeg)
+        self.initial = FrameImage(self._describe("I0", (), canvas.size, jpeg), _INITIAL, self.store.add(jpeg))
 
     def frame_image(self, number: int) -> FrameImage:
         """The picture of a frame, as every backend and every report shows it."""
-        jpeg = self._jpeg(number)
-        return FrameImage(self._describe(f"F{number}", (number,), self.picture_size, jpeg), self.label(number), jpeg)
+        if number not in self._images:
+            stored = self._frames[number]
+            picture = self._describe(f"F{number}", (number,), self.picture_size, bytes(stored))
+            self._images[number] = FrameImage(picture, self.label(number), stored)
+        return self._images[number]
 
     def views(self, number: int) -> tuple[Image, ...]:
         """The views of a frame as its picture shows them, in reading order."""
         assert self._canvas is not None, "a clip has frames"
-        return self._canvas.views(decode_image(self._jpeg(number), self.label(number)))
+        return self._canvas.views(decode_image(bytes(self._frames[number]), self.label(number)))
 
     def originals(self, numbers: Sequence[int]) -> Mapping[int, tuple[Image, ...]]:
         """The views of frames at the size of the video, by frame number.
@@ -159,16 +159,24 @@ class DecodedClip:
         They are scaled down, so that a sheet of `rows` (as many as columns if None) is no larger than `max_side_px`, or
         than a picture may be. No view of several is made smaller than _LEAST_VIEW_PX.
         """
+        grid = columns, rows or columns
+        name = "S" + "-".join(str(number) for number in numbers) + ("" if max_side_px is None else f"@{max_side_px}")
+        key = f"{name} {grid}"
+        if key not in self._sheets:
+            self._sheets[key] = self._sheet(name, numbers, grid, max_side_px)
+        return self._sheets[key]
+
+    def _sheet(self, name: str, numbers: Sequence[int], grid: tuple[int, int], max_side_px: int | None) -> FrameImage:
         names = self.layout.active
-        form = self._form_of_sheet((columns, rows or columns), max_side_px)
+        form = self._form_of_sheet(grid, max_side_px)
         side = max(int(form.zoom * max(self.view_size)), 1 if len(names) == 1 else _LEAST_VIEW_PX)
         cells = [arranged([fit(view, side) for view in self.views(n)], names, form.across) for n in numbers]
-        whole = sheet(cells, [self.stamp(number) for number in numbers], columns)
+        whole = sheet(cells, [self.stamp(number) for number in numbers], grid[0])
         jpeg = encode_jpeg(whole, self.settings.quality)
         first, last = numbers[0], numbers[-1]
         label = f"frames {first} to {last}, {self.times_s[first]:.2f} s to {self.times_s[last]:.2f} s"
-        name = "S" + "-".join(str(number) for number in numbers) + ("" if max_side_px is None else f"@{max_side_px}")
-        return FrameImage(self._describe(name, tuple(numbers), (whole.shape[1], whole.shape[0]), jpeg), label, jpeg)
+        picture = self._describe(name, tuple(numbers), (whole.shape[1], whole.shape[0]), jpeg)
+        return FrameImage(picture, label, self.store.add(jpeg))
 
     def largest_grid(self, grids: Sequence[tuple[int, int]], max_side_px: int) -> tuple[int, int]:
         """Which of some numbers of columns and rows shows views the largest on a sheet; the first one of equals."""
@@ -182,7 +190,7 @@ class DecodedClip:
 
     def thumbnail(self, number: int, max_view_px: int) -> bytes:
         """A small JPEG of one frame, in which the longer side of each view is at most `max_view_px`."""
-        image = decode_image(self._jpeg(number), self.label(number))
+        image = decode_image(bytes(self._frames[number]), self.label(number))
         side = int(max_view_px / max(self.view_size) * max(self.picture_size))
         return encode_jpeg(fit(image, side), _THUMBNAIL_QUALITY)
 
@@ -197,12 +205,6 @@ class DecodedClip:
         """Width and height of the picture of a frame, in pixels."""
         assert self._canvas is not None, "a clip has frames"
         return self._canvas.size
-
-    def _jpeg(self, number: int) -> bytes:
-        start, end = self._ends[number], self._ends[number + 1]
-        with self._lock:
-            self._file.seek(start)
-            return self._file.read(end - start)
 
     def _begin(self, view: Image) -> tuple[FrameCanvas, bool]:
         """A canvas for views like this one, and whether they are scaled down on it."""

@@ -30,6 +30,7 @@ from robogaze.errors import BackendError, FailureKind
 from robogaze.evidence import summarise
 from robogaze.media import DecodedClip
 from robogaze.stages.context import Context
+from robogaze.threads import on_core
 
 TRIES = 3
 _SHEET_FRAMES = SHEET_COLUMNS**2
@@ -183,10 +184,10 @@ class ModelClient:
         """Send several queries in parallel; the result of a query without a valid answer is its NoAnswer.
 
         All are sent before any error is raised, so that a batch contains every request of the round. An iterator is
-        read as the queries are sent, so that the images of only a few queries are in memory at once.
+        read in a thread, because queries make pictures, and a few queries at a time.
         """
         first_round, results, remaining = self._rounds + 1, list[Any](), iter(queries)
-        while group := tuple(islice(remaining, _AT_ONCE)):
+        while group := await on_core(lambda: tuple(islice(remaining, _AT_ONCE))):
             waiting = (self._ask(query, context, first_round) for query in group)
             results += await asyncio.gather(*waiting, return_exceptions=True)
         for result in results:

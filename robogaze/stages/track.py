@@ -22,7 +22,7 @@ from robogaze.media import DecodedClip
 from robogaze.stages.base import Stage
 from robogaze.stages.client import ModelClient
 from robogaze.stages.context import Context, Slot
-from robogaze.threads import check, in_thread
+from robogaze.threads import check, on_core
 
 SIDE_PX = 320
 """The longer side of the working picture: a crop needs no more than the place of its object."""
@@ -48,7 +48,7 @@ class Track(Stage):
         numbers = Regime(rate_fps=self.rate_fps).frames(times_s, client.clip.duration_s)
         reasons = _reasons(tracks, self.max_objects, client.decoded_clip)
         able = [track for place, track in enumerate(tracks) if place not in reasons]
-        boxes = await in_thread(_follow, client.decoded_clip, able, numbers, learned_chase(client.models))
+        boxes = await on_core(_follow, client.decoded_clip, able, numbers, learned_chase(client.models))
         extended = iter([track.with_(boxes=found) for track, found in zip(able, boxes, strict=True)])
         tracks = tuple(track if place in reasons else next(extended) for place, track in enumerate(tracks))
         notes = tuple(_notes(tracks, reasons, len(numbers), times_s))

@@ -18,7 +18,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import uvicorn
 
@@ -61,6 +64,7 @@ class Stub:
     requests: int = 0
     left: int = 0
     most_at_once: int = 0
+    log: Path | None = None
     _now: int = 0
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -81,6 +85,10 @@ class Stub:
         self.most_at_once = max(self.most_at_once, self._now)
         if self.keep:
             self.asked.append(body)
+        if self.log is not None:
+            pictures = [(sha256(jpeg).hexdigest(), len(jpeg)) for jpeg in pictures_of(body)]
+            with self.log.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"body": len(content), "pictures": pictures}) + "\n")
         try:
             reply = self.behave(body) or Reply(content=json.dumps(answer(body)))
             await asyncio.sleep(self.latency_s + reply.delay_s)
@@ -117,7 +125,11 @@ def text_of(body: Body) -> str:
 
 
 def picture_of(part: Any) -> bytes:
-    return base64.b64decode(part["image_url"]["url"].split(",", 1)[1])
+    """The JPEG of a part, from its data URL or from the file that it names."""
+    url = part["image_url"]["url"]
+    if url.startswith("file://"):
+        return Path(url2pathname(urlsplit(url).path)).read_bytes()
+    return base64.b64decode(url.split(",", 1)[1])
 
 
 def pictures_of(body: Body) -> list[bytes]:
@@ -134,6 +146,8 @@ def answer(body: Body, specialists: int | None = None) -> Any:
         wanted = specialists or 2 + sha256(text_of(body).encode()).digest()[0] % 2
         for place, rating in enumerate(reversed(ratings.values())):
             rating["relevance"] = 10 - place if place < wanted else 0
+    for located in reply.get("boxes", []):
+        located["box"] = [400, 400, 600, 600]
     if "decisions" in reply:
         for decision in list(reply["decisions"].values())[1:]:
             decision.update(decision="REJECT", frames=[], confidence=0.2)
@@ -165,12 +179,12 @@ def jpeg_tokens(jpeg: bytes) -> int:
 
 
 async def _read(receive: Any) -> bytes:
-    content = b""
+    content = bytearray()
     while True:
         message = await receive()
         content += message.get("body", b"")
         if not message.get("more_body"):
-            return content
+            return bytes(content)
 
 
 async def _send(send: Any, reply: Reply) -> None:
@@ -207,8 +221,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--port", type=int, default=8133)
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before each answer")
+    parser.add_argument("--log", type=Path, help="a file of JSON lines: the sizes of each request and of its pictures")
     options = parser.parse_args()
-    stub = Stub(latency_s=options.latency, keep=False)
+    stub = Stub(latency_s=options.latency, keep=False, log=options.log)
     uvicorn.run(stub, host="127.0.0.1", port=options.port, log_level="error", access_log=False, lifespan="off")
 
 

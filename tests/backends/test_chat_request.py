@@ -3,9 +3,11 @@
 import json
 from typing import Any
 
+import pytest
+
 from backends.samples import SCHEMA, image, request
 from robogaze.backends import Decoding
-from robogaze.backends.chat_request import RequestFormat, request_body
+from robogaze.backends.chat_request import RequestFormat, Send, StreamedBody, request_body
 
 
 def body(**fields: Any) -> dict[str, Any]:
@@ -71,3 +73,12 @@ def test_consecutive_frames_are_one_video_with_their_times() -> None:
 def test_image_that_is_not_of_the_clip_is_not_part_of_a_video() -> None:
     written = request_body(request(image(None), "What is there?"), "m", RequestFormat(send="video"))
     assert "media_io_kwargs" not in written
+
+
+@pytest.mark.parametrize("send", ["images", "video"])
+async def test_streamed_body_is_the_same_body_with_its_size(send: Send) -> None:
+    asked, request_format = request(image(0), image(4), "Is there a cup?", image(6)), RequestFormat(send=send)
+    streamed = StreamedBody.of(asked, "m", request_format)
+    sent = b"".join([chunk async for chunk in streamed])
+    assert json.loads(sent) == request_body(asked, "m", request_format)
+    assert len(streamed) == len(sent)

@@ -146,8 +146,8 @@ def test_pixels_are_those_of_the_video_where_pictures_are_smaller(tmp_path: Path
         sheet = claim_sheet(clip, "H1", SPAN, boxes={0: box}, count=4)
         assert clip.views(0)[0].shape == (36, 64, 3)
         assert clip.originals([3])[3][0].shape == (360, 640, 3)
-    for cell in cells(decode_image(sheet.jpeg, ""), 2, 2):
-        assert cell.max() > 150
+        for cell in cells(decode_image(sheet.jpeg, ""), 2, 2):
+            assert cell.max() > 150
 
 
 @pytest.mark.parametrize("start_s", [None, 0.5])

@@ -15,9 +15,10 @@ def test_strip_shows_the_object_in_each_frame() -> None:
     track = ObjectTrack(name="the cup", view="main", boxes={number: square(number) for number in range(40)})
     with closing(make_clip()) as clip:
         strip = object_strip(clip, track, [30, 10, 20, 25])
+        jpeg = strip.jpeg
     assert strip.picture.frames == (10, 20, 25, 30)
     assert strip.label.startswith("the cup in view main, in 4 frames from 10 to 30")
-    for number, cell in zip(strip.picture.frames, cells(decode_image(strip.jpeg, ""), 2, 2), strict=True):
+    for number, cell in zip(strip.picture.frames, cells(decode_image(jpeg, ""), 2, 2), strict=True):
         assert cell[cell.shape[0] // 2, cell.shape[1] // 2] == pytest.approx(200 + number, abs=6)
 
 
@@ -25,7 +26,7 @@ def test_frame_without_a_box_shows_the_last_place_and_says_so() -> None:
     with closing(make_clip()) as clip:
         found = object_strip(clip, ObjectTrack(name="cup", view="main", boxes={10: square(10), 12: square(12)}), [12])
         lost = object_strip(clip, ObjectTrack(name="cup", view="main", boxes={10: square(10)}), [12])
-    bands = [decode_image(strip.jpeg, "")[:24] for strip in (found, lost)]
+        bands = [decode_image(strip.jpeg, "")[:24] for strip in (found, lost)]
     assert (bands[1] < 128).sum() > 1.5 * (bands[0] < 128).sum(), "more is written"
 
 

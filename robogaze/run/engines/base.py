@@ -17,7 +17,7 @@ from robogaze.media.decoded_clip import smaller
 from robogaze.run.options import RunOptions
 from robogaze.run.setup import RunSetup
 from robogaze.stages.pipeline import Pipeline
-from robogaze.threads import in_thread
+from robogaze.threads import on_core
 
 _THUMBNAIL_PX, _THUMBNAIL_VIEW_PX = 480, 320
 """The longer side of a stored frame of a single view, and that of each of several views."""
@@ -99,12 +99,12 @@ class ClipWorker:
                     opening = open_clip(
                         task.entry.with_(clip_id=task.clip_id), self.pipeline, self.models, self.decoder, watch
                     )
-                    opened = await in_thread(stack.enter_context, opening)
+                    opened = await on_core(stack.enter_context, opening)
                 report = await diagnose(opened, self.pipeline, self.models)
             except VideoError as error:
                 return Result(task.clip_id, unreadable=str(error))
-            frames = await in_thread(_thumbnails, opened, frames_to_show(report))
-            pictures = await in_thread(_evidence_pictures, opened, pictures_to_show(report))
+            frames = await on_core(_thumbnails, opened, frames_to_show(report))
+            pictures = await on_core(_evidence_pictures, opened, pictures_to_show(report))
             return Result(task.clip_id, report, frames, pictures)
 
 
@@ -115,4 +115,4 @@ def _thumbnails(opened: OpenClip, frames: Sequence[int]) -> dict[int, bytes]:
 
 def _evidence_pictures(opened: OpenClip, names: Sequence[str]) -> dict[str, bytes]:
     made = opened.decoded.evidence_pictures
-    return {name: smaller(made[name], _EVIDENCE_PX) for name in names if name in made}
+    return {name: smaller(bytes(made[name]), _EVIDENCE_PX) for name in names if name in made}

@@ -53,7 +53,7 @@ from robogaze.stages.tools.base import (
     templates,
     tool_descriptions,
 )
-from robogaze.threads import in_thread
+from robogaze.threads import on_core
 
 _SIDES = ("advocate", "skeptic")
 _TOOL_FRAMES = 32
@@ -206,7 +206,7 @@ class Investigate(Stage):
         self, number: int, hypothesis: Hypothesis, samples: Sequence[int], client: ModelClient
     ) -> _Investigation:
         """The start of an investigation. Its tools see the claim with its margin, and frames between the samples."""
-        pictures = await in_thread(claim_pictures, hypothesis, samples, client)
+        pictures = await on_core(claim_pictures, hypothesis, samples, client)
         inside = sorted(frames_in((pictures.span,), client.clip.frame_times_s))
         frames = tuple(sorted({*evenly(inside, _TOOL_FRAMES), *pictures.frames}))
         window = Window(id=number, span=pictures.span, frames=frames)

@@ -43,7 +43,7 @@ from robogaze.stages.robogaze.verdicts import Decided, VerificationState, undeci
 from robogaze.stages.tools import TOOLS, ToolName
 from robogaze.stages.tools.base import templates
 from robogaze.stages.tools.tool_plan import ToolPlanner, ToolPlanVariables, ToolResult, ToolResults
-from robogaze.threads import in_thread
+from robogaze.threads import on_core
 
 
 class VerifyVariables(TypedDict):
@@ -146,7 +146,7 @@ class Verify(Stage):
         for number in range(1, self.max_rounds + 1):
             if not state.pending:
                 break
-            requests = await in_thread(self._requests, number, state, results, context, client)
+            requests = await on_core(self._requests, number, state, results, context, client)
             answers = await client.ask_all([request.query for request in requests], context)
             decisions: dict[str, Decided] = {}
             for request, answer in zip(requests, answers, strict=True):
@@ -210,7 +210,7 @@ class Verify(Stage):
             claim.id: sheet_of(claim, place_of(claim, tracks, context.clip), clip, self.sheet_frames)
             for claim in claims
         }
-        clip.evidence_pictures.update({sheet.picture.id: sheet.jpeg for sheet in sheets.values()})
+        clip.evidence_pictures.update({sheet.picture.id: sheet.content for sheet in sheets.values()})
         return sheets
 
     def _with_close_ups(

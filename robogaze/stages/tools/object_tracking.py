@@ -29,7 +29,7 @@ from robogaze.stages.context import Context
 from robogaze.stages.tools.base import ROLE, Arguments, Tool, ToolFinding, ToolVariables
 from robogaze.stages.tools.zoom_in import BoxAnswer, box_of
 from robogaze.stages.track import learned_chase
-from robogaze.threads import in_thread
+from robogaze.threads import on_core
 
 _ROWS = 12
 _FRAMES_SHOWN = 4
@@ -168,7 +168,7 @@ class ObjectTracking(Tool):
         try:
             pictures = partial(_view, client.decoded_clip, numbers, arguments.view)
             chase = learned_chase(client.models)
-            track = await in_thread(tracking.follow, pictures, len(numbers), start, box_of(answer.box), chase)
+            track = await on_core(tracking.follow, pictures, len(numbers), start, box_of(answer.box), chase)
         except TooSmall:
             return self._no_result(arguments, answer, client, small=True)
         times_s = [client.clip.frame_times_s[number] for number in numbers]

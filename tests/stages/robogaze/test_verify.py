@@ -377,7 +377,7 @@ async def test_the_sheet_is_evidence_and_a_picture_of_the_report(client_for: Any
         assert client.pictures[seen.picture].frames[0] == 0
         assert (
             client.pictures[seen.picture].sha256
-            == sha256(client.decoded_clip.evidence_pictures[seen.picture]).hexdigest()
+            == sha256(bytes(client.decoded_clip.evidence_pictures[seen.picture])).hexdigest()
         )
 
 
