@@ -13,7 +13,8 @@ from robogaze.forge.simulate.recording import Phase, Recording
 from robogaze.forge.simulate.simulation_config import Condition, SimulationConfig
 
 _DECISIVE = ("grasp", "release", "press")
-_SOURCE = "simulator"
+SOURCE = "simulator"
+"""The source of the evidence of simulated events."""
 
 
 def covered_frames(
@@ -56,9 +57,9 @@ def event_of(
             Evidence(
                 text="before it begins, and at its begin",
                 frames=(max(fault_frames.onset - 1, 0), fault_frames.onset),
-                source=_SOURCE,
+                source=SOURCE,
             ),
-            Evidence(text=fault.evidence.format(**names), frames=tuple(dict.fromkeys(evidence_frames)), source=_SOURCE),
+            Evidence(text=fault.evidence.format(**names), frames=tuple(dict.fromkeys(evidence_frames)), source=SOURCE),
         ),
         secondary=fault.secondary,
     )

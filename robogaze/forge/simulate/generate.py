@@ -26,6 +26,7 @@ from robogaze.forge.simulate.checks import audit, motion_problem, unusual_proble
 from robogaze.forge.simulate.clip_spec import ClipSpec, PlacedFault, sample_clip
 from robogaze.forge.simulate.fault_event import covered_frames, event_of
 from robogaze.forge.simulate.fault_frames import FaultFrames, changes_picture, measure
+from robogaze.forge.simulate.outcome import Faults, outcome_event, outcome_of
 from robogaze.forge.simulate.playback import Frame, Gl, Playback, Renderer, apply_picture_edits
 from robogaze.forge.simulate.recording import UnstableSimulation
 from robogaze.forge.simulate.scene_sampler import ClipRequest, DrawRejected
@@ -119,10 +120,7 @@ def _reason(error: DrawRejected | OutOfReach | UnstableSimulation) -> str:
     return "out of reach" if isinstance(error, OutOfReach) else "the simulation is unstable"
 
 
-_Faults = tuple[tuple[PlacedFault, FaultFrames], ...]
-
-
-def _rendered(context: SimulationContext, planned: PlannedClip, spec: ClipSpec, renderer: Renderer) -> _Faults | str:
+def _rendered(context: SimulationContext, planned: PlannedClip, spec: ClipSpec, renderer: Renderer) -> Faults | str:
     """Render a clip to its file and return its faults, or the reason for rejecting it; cheap checks come first.
 
     One frame is in memory at a time.
@@ -167,7 +165,7 @@ def _uri(name: str) -> str:
 
 
 def _reports(
-    context: SimulationContext, planned: PlannedClip, spec: ClipSpec, faults: _Faults, renderer: Renderer
+    context: SimulationContext, planned: PlannedClip, spec: ClipSpec, faults: Faults, renderer: Renderer
 ) -> tuple[Report, ...]:
     """The reports of a clip and of its twin, which is rendered if it is asked for."""
     twin = planned.twin if faults else ""
@@ -193,7 +191,7 @@ def _frames(renderer: Renderer, playback: Playback) -> Iterator[Frame]:
 
 
 def _report(
-    context: SimulationContext, name: str, spec: ClipSpec, provenance: Mapping[str, Any], faults: _Faults
+    context: SimulationContext, name: str, spec: ClipSpec, provenance: Mapping[str, Any], faults: Faults
 ) -> Report:
     """The report of a clip that is written. `provenance` is for `forge report`: the source, and what was done to it."""
     domain, recipe = context.domain, context.recipe
@@ -210,6 +208,8 @@ def _report(
         event_of(recipe, domain, clip, spec, placed, fault_frames, number)
         for number, (placed, fault_frames) in enumerate(faults, start=1)
     )
+    if (outcome := outcome_of(recipe, domain, spec, faults)) is not None:
+        events = (*events, outcome_event(recipe, domain, clip, outcome, len(events) + 1))
     return Report(
         clip=clip,
         domain=domain.ref,
@@ -262,11 +262,12 @@ def _video_fields(path: Path) -> dict[str, Any]:
 
 
 def _truth(
-    context: SimulationContext, planned: PlannedClip, attempt: int, spec: ClipSpec, faults: _Faults
+    context: SimulationContext, planned: PlannedClip, attempt: int, spec: ClipSpec, faults: Faults
 ) -> dict[str, Any]:
     """The clip's line of truth.jsonl, with the data that a report cannot contain."""
     own = audit(spec.twin.recording, spec.sampled.setup)
-    phases = [phase for phase in spec.playback.recording.phases if phase.first < spec.playback.frame_count]
+    count, outcome = spec.playback.frame_count, outcome_of(context.recipe, context.domain, spec, faults)
+    phases = [phase for phase in spec.playback.recording.phases if phase.first < count]
     return {
         "clip_id": planned.name,
         "twin": planned.twin if faults and planned.twin else None,
@@ -278,6 +279,7 @@ def _truth(
         "ways": sorted(planned.request.ways),
         "unusual": list(spec.unusual),
         "faults": [_fault(context, spec, placed, fault_frames) for placed, fault_frames in faults],
+        "outcome": outcome and {"kind": outcome.kind, "span_frames": [[outcome.first, count]]},
         "phases": [{"name": phase.name, "first": phase.first, "thing": phase.obj} for phase in phases],
         "audit": {
             "depth_mm": round(1000 * own.penetration_m, 2),

@@ -142,7 +142,7 @@ class SimulatedDataset:
             "schema_version": SCHEMA_VERSION,
             "clips": len(self.clips),
             "clean": by_type.pop(""),
-            "with_a_second_fault": sum(len(report.events) > 1 for report in self.reports),
+            "with_a_second_fault": sum(len(clip.truth["faults"]) > 1 for clip in self.clips),
             "twins": len(self.reports) - len(self.clips),
             "types": by_type,
             "draws": len(self.clips) + sum(sum(reasons.values()) for reasons in self.rejections.values()),

@@ -6,7 +6,7 @@ a description. Descriptions are format strings; the names in braces are filled i
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, Self, TypeVar
+from typing import Annotated, Literal, Self, TypeVar, get_args
 
 from pydantic import Field, model_validator
 
@@ -182,6 +182,17 @@ class SimulatedFault(Variation):
         return next(rule.level for rule in self.severity if set(rule.when) <= set(holding))
 
 
+OutcomeKind = Literal["not_done", "held", "cut", "changed"]
+
+
+class StatedOutcome(Data):
+    """The event for one way in which a clip ends badly: its type, severity and description."""
+
+    type: Name
+    severity: Severity
+    description: str
+
+
 class Chain(Data):
     """How the tasks of a long clip are joined: the tasks that fill it, and the words of its instruction.
 
@@ -234,6 +245,8 @@ class SimulationConfig(Data):
     `clean` lists variations that are no faults. A share of `second_fault_share` of the faulty clips gets another fault,
     one whose `make` is in `second_faults`. `worlds` are subsets of all surroundings, so that thresholds fitted in one
     can be tested in another. `plain_s` is how long it takes to see that something has appeared, jumped or vanished.
+    `outcomes` are the events beside a fault after which the task is not done, still held in the hand, or cut off at the
+    end, or its object has changed.
     """
 
     schema_version: Literal[1]
@@ -257,6 +270,7 @@ class SimulationConfig(Data):
     chain: Chain
     plain_s: Annotated[float, Field(gt=0)] = 0.5
     difficulties: dict[str, Difficulty] = {}
+    outcomes: dict[OutcomeKind, StatedOutcome]
     faults: tuple[SimulatedFault, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
@@ -267,6 +281,12 @@ class SimulationConfig(Data):
         ]
         if unknown := sorted({variation.make for variation in (*self.faults, *self.clean, *negatives)} - known):
             raise ValueError(f"make: unknown {', '.join(unknown)}; known: {', '.join(sorted(known))}")
+        return self
+
+    @model_validator(mode="after")
+    def _every_outcome_is_stated(self) -> Self:
+        if missing := sorted({*get_args(OutcomeKind)} - {*self.outcomes}):
+            raise ValueError(f"outcomes: there is no {', '.join(missing)}")
         return self
 
     @model_validator(mode="after")
