@@ -140,13 +140,14 @@ class RunAnswers(RehearsalBackend):
 
 @dataclass
 class _RecordingClient(ModelClient):
-    """Keeps every request, with its query."""
+    """Keeps every request, with its query; images are read, because they are deleted with the decoded clip."""
 
     requests: list[tuple[Query, Request]] = field(default_factory=list)
 
     def request(self, query: Query, parts: tuple[str | FrameImage, ...], model: Model, attempt: int) -> Request:
         request = super().request(query, parts, model, attempt)
-        self.requests.append((query, request))
+        read = tuple(replace(part, content=part.jpeg) if isinstance(part, FrameImage) else part for part in parts)
+        self.requests.append((query, replace(request, parts=read)))
         return request
 
 
