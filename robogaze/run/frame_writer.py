@@ -61,7 +61,7 @@ class FrameWriter:
         assert self.process.stdout is not None
         with suppress(OSError):
             self.process.stdin.write(json.dumps(header).encode() + b"\n")
-            self.process.stdin.write(memoryview(np.ascontiguousarray(frames)).cast("B"))
+            self.process.stdin.write(np.ascontiguousarray(frames).data.cast("B"))
             self.process.stdin.flush()
             return self.process.stdout.readline()
         return b""

@@ -38,7 +38,7 @@ def options(command: Command) -> Command:
     for option in (
         click.option("--baseline", metavar="NAME|PATH",
                      help="With --watch: the checkpoint or run to compare with.  [default: the first checkpoint]"),
-        click.option("--gate", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        click.option("--gate", type=click.Path(path_type=Path),
                      help="With --watch: rules for each checkpoint; the first that fails ends the watch, exit code 3."),
         click.option("--per-checkpoint", type=click.IntRange(min=1), metavar="N",
                      help="With --watch: a checkpoint is complete when it has N clips."),
