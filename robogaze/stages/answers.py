@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 
@@ -34,10 +34,34 @@ def _text_or_whole(value: Any) -> Any:
 
 
 def narrowed(base: type[A], **fields: Any) -> type[A]:
-    """A subclass of a contract in which some fields have narrower types."""
-    declared: Any = {name: (kind, ...) for name, kind in fields.items()}
-    made: type[A] = create_model(base.__name__, __base__=base, **declared)
+    """A subclass of a contract in which some fields have narrower types; equal types give the same subclass."""
+    return _made(base.__name__, base, {name: (kind, ...) for name, kind in fields.items()})
+
+
+_models: dict[Any, Any] = {}
+_MOST_MODELS = 1024
+
+
+def _made(name: str, base: type[A], fields: dict[str, tuple[Any, Any]]) -> type[A]:
+    """A model with these fields (types and defaults); the same one for the same structure, because making one and its
+    schema takes milliseconds.
+    """
+    key = name, base, tuple((field, _structure(kind), default) for field, (kind, default) in fields.items())
+    if key not in _models:
+        if len(_models) >= _MOST_MODELS:
+            _models.clear()
+        declared: Any = fields
+        _models[key] = create_model(name, __base__=base, **declared)
+    made: type[A] = _models[key]
     return made
+
+
+def _structure(kind: Any) -> Any:
+    """What makes two types equal. A class is only equal to itself; what bounds a type is compared by its text."""
+    arguments = get_args(kind)
+    if not arguments:
+        return kind if isinstance(kind, type) else repr(kind)
+    return get_origin(kind), tuple(map(_structure, arguments))
 
 
 def span_in(duration_s: float) -> Any:
@@ -110,9 +134,7 @@ def fault_contract(
 @lru_cache(maxsize=256)
 def list_answer(name: str, item: type[BaseModel], limit: int, least: int = 0) -> type[Answer]:
     """A contract with one field, a list of at least `least` and about `limit` items at most."""
-    declared: Any = {name: (list_of(item, limit, least), ...)}
-    made: type[Answer] = create_model(name.title(), __base__=Answer, **declared)
-    return made
+    return _made(name.title(), Answer, {name: (list_of(item, limit, least), ...)})
 
 
 def keyed_answer(name: str, item: type[Answer], keys: Iterable[str], *, may_miss: bool = False) -> type[Answer]:
@@ -121,11 +143,10 @@ def keyed_answer(name: str, item: type[Answer], keys: Iterable[str], *, may_miss
     With `may_miss`, an answer that omits keys is accepted, with None for them, so that a server without grammars
     does not lose the rest of its answer.
     """
-    declared: Any = dict.fromkeys(keys, (item | None, None) if may_miss else (item, ...))
-    records = create_model(f"{name.title()}ByKey", __base__=_AllKeys, **declared)
-    outer: Any = {name: (records, ...)}
-    made: type[Answer] = create_model(name.title(), __base__=Answer, **outer)
-    return made
+    records = _made(
+        f"{name.title()}ByKey", _AllKeys, dict.fromkeys(keys, (item | None, None) if may_miss else (item, ...))
+    )
+    return _made(name.title(), Answer, {name: (records, ...)})
 
 
 def _demand_all(schema: dict[str, Any]) -> None:

@@ -38,7 +38,6 @@ def main() -> None:
     parser.add_argument("--pipeline", default="full")
     parser.add_argument("--latency", type=float, default=1.0, help="seconds the server takes for each answer")
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--send", default="images", help="how the state after the change sends pictures")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
@@ -49,9 +48,7 @@ def main() -> None:
         found: dict[str, list[Figures]] = {name: [] for name in states}
         for _ in range(options.repeat):
             for name, source in states.items():
-                found[name].append(
-                    in_own_process(options, source, in_flight, "images" if name == "before" else options.send)
-                )
+                found[name].append(in_own_process(options, source, in_flight))
         print(f"\n{options.clips} clips, {in_flight} in flight, median of {options.repeat}")
         print(table(found))
 
@@ -66,11 +63,11 @@ def table(found: dict[str, list[Figures]]) -> str:
     return "\n".join(lines)
 
 
-def in_own_process(options: argparse.Namespace, source: Path, in_flight: int, send: str) -> Figures:
+def in_own_process(options: argparse.Namespace, source: Path, in_flight: int) -> Figures:
     """Score the clips with one state of the source."""
     with counting_server(options.latency) as (url, counts):
         command = [sys.executable, __file__, str(options.folder), f"--measure={url}", f"--in-flight={in_flight}"]
-        command += [f"--clips={options.clips}", f"--pipeline={options.pipeline}", f"--send={send}"]
+        command += [f"--clips={options.clips}", f"--pipeline={options.pipeline}"]
         environment = {**os.environ, "PYTHONPATH": f"{source}:{source / 'scripts' / 'bench'}"}
         printed = subprocess.run(command, check=True, capture_output=True, text=True, env=environment, cwd=source)
         figures: Figures = json.loads(printed.stdout.splitlines()[-1])
@@ -120,17 +117,15 @@ def measured(options: argparse.Namespace, url: str) -> Figures:
         manifest = options.folder if clips is None else folder / "clips.jsonl"
         if clips is not None:
             manifest.write_text("".join(lines))
-        model = folder / "model.yaml"
-        send = "" if options.send == "images" else f", send: {options.send}, media_folder: {folder}"
-        model.write_text(
-            f"models: {{stub: {{kind: openai, name: stub, url: {url}{send}}}}}\nroles: {{vlm: stub}}\n",
-            encoding="utf-8",
-        )
-        started, cpu_s, loop_s = time.perf_counter(), time.process_time(), time.thread_time()
+        started, cpu_s = time.perf_counter(), time.process_time()
         run = robogaze.score(
-            manifest, model=str(model), pipeline=options.pipeline, concurrency=options.in_flight[0], out=folder / "run"
+            manifest,
+            model=f"openai:stub@{url}",
+            pipeline=options.pipeline,
+            concurrency=options.in_flight[0],
+            out=folder / "run",
         )
-        wall_s, cpu_s, loop_s = time.perf_counter() - started, time.process_time() - cpu_s, time.thread_time() - loop_s
+        wall_s, cpu_s = time.perf_counter() - started, time.process_time() - cpu_s
         reports = list(run)
         assert all(report.status == "complete" for report in reports), "the stub answers every request"
     count = len(reports)
@@ -144,7 +139,9 @@ def measured(options: argparse.Namespace, url: str) -> Figures:
 
 
 def timed() -> Counter[str]:
-    """Count the processor time of the thread that works, from now on: decoding, encoding, writing, asking."""
+    """Count processor time from now on: decoding (without the threads of FFmpeg), encoding frames and contact sheets,
+    and writing reports.
+    """
     from robogaze.media import compose, decode, decoded_clip
     from robogaze.store import folder
 

@@ -20,8 +20,6 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 import uvicorn
 
@@ -125,11 +123,7 @@ def text_of(body: Body) -> str:
 
 
 def picture_of(part: Any) -> bytes:
-    """The JPEG of a part, from its data URL or from the file that it names."""
-    url = part["image_url"]["url"]
-    if url.startswith("file://"):
-        return Path(url2pathname(urlsplit(url).path)).read_bytes()
-    return base64.b64decode(url.split(",", 1)[1])
+    return base64.b64decode(part["image_url"]["url"].split(",", 1)[1])
 
 
 def pictures_of(body: Body) -> list[bytes]:

@@ -7,8 +7,8 @@ import pytest
 from making import make_clip, scripted
 from pydantic import ValidationError, create_model
 
-from robogaze.domains.contract import Answer, json_schema
-from robogaze.stages.answers import span_in
+from robogaze.domains.contract import Answer, json_schema, list_of
+from robogaze.stages.answers import FaultAnswer, narrowed, one_of, span_in
 from robogaze.stages.baselines.direct import Direct
 
 
@@ -44,3 +44,12 @@ async def test_the_rounded_end_is_cut_to_the_clip(client_for: Any) -> None:
     assert "8.69 s" in "".join(part for part in backend.asked[0].parts if isinstance(part, str))
     assert [hypothesis.offset_s for hypothesis in context.hypotheses] == [8.6875]
     assert len(backend.asked) == 1
+
+
+def test_equal_contracts_are_one_class_and_others_are_not() -> None:
+    first, again, other = (
+        narrowed(FaultAnswer, frames=list_of(one_of(frames), 8)) for frames in ((0, 4), (0, 4), (0, 8))
+    )
+    assert first is again
+    assert first is not other
+    assert narrowed(FaultAnswer, frames=list_of(one_of((0, 4)), 9)) is not first
