@@ -51,7 +51,7 @@ _PAGE_EVERY_S = 30.0
 
 @dataclass(frozen=True)
 class WatchOptions:
-    """How long a watch goes on, and when a checkpoint is complete.
+    """How long a watch lasts, and when a checkpoint is complete.
 
     Args:
         until: Returns True once no more clips will come; the watch then ends when all clips are scored.
@@ -245,7 +245,7 @@ class Watch:
             checkpoint.retries += _RETRIES if ending else 1
 
     async def _score(self, checkpoint: _Checkpoint) -> None:
-        """Score the clips that wait. Without a server they go on waiting; raises Unreachable when that is too long."""
+        """Score the clips that wait. Without a server they keep waiting; raises Unreachable when that is too long."""
         arrivals = dict(checkpoint.waiting)
         entries = await in_thread(as_known, StoredRun(checkpoint.folder), arrivals)
         options = replace(self._options, out=checkpoint.folder)
@@ -284,7 +284,7 @@ class Watch:
         arrivals: Mapping[str, Arrival],
         entries: Mapping[str, ManifestEntry],
     ) -> None:
-        """Note what a run has scored. If it stopped early, the clips without a result go on waiting."""
+        """Note what a run has scored. If it stopped early, the clips without a result keep waiting."""
         self.stopped = run.stopped
         unreadable = {clip.uri for clip in run.unreadable}
         checkpoint.unanswered = {}

@@ -4,7 +4,7 @@ docs/training.md ("Measured").
     python scripts/bench/monitor.py [--pairs 8] [--clips 4] [--step-ms 20] [--every 25] [--model SPEC]
 
 A step multiplies matrices on one thread. Blocks of steps with and without a Monitor alternate, the first of a pair in
-turn, so that both see the same machine. A block with a Monitor submits a clip every few steps and goes on until all of
+turn, so that both see the same machine. A block with a Monitor submits a clip every few steps and lasts until all of
 them are scored; the block without has as many steps. So the ratio is that of a loop during which clips are scored all
 the time. Without --model, the clips are measured on this machine, next to the loop.
 """

@@ -83,6 +83,27 @@ def test_a_gate_that_fails_is_exit_code_3(robogaze: Shell, clips: Path, tmp_path
     assert "gate: step_2000: unscored: 50.0% of the clips" in ran.err
 
 
+def test_a_gate_whose_baseline_never_comes_is_an_error(
+    robogaze: Shell, clips: Path, tmp_path: Path, done: Path
+) -> None:
+    (tmp_path / "gate.yaml").write_text(GATE)
+    command = ("score", clips, "--watch", "--out", tmp_path / "out", "--until", done, "--gate", tmp_path / "gate.yaml")
+    ran = robogaze(*command, "--baseline", "step_900")
+    assert ran.code == 2
+    assert "no checkpoint was checked by --gate: --baseline step_900 is neither a checkpoint" in ran.err
+
+
+def test_a_gate_with_one_checkpoint_says_that_nothing_was_checked(
+    robogaze: Shell, clips: Path, tmp_path: Path, done: Path
+) -> None:
+    (tmp_path / "gate.yaml").write_text(GATE)
+    shutil.rmtree(clips / "step_2000")
+    command = ("score", clips, "--watch", "--out", tmp_path / "out", "--until", done, "--gate", tmp_path / "gate.yaml")
+    ran = robogaze(*command)
+    assert ran.code == 0
+    assert "no checkpoint was checked by --gate: step_1000 is the baseline" in ran.err
+
+
 def test_a_clip_that_cannot_be_read_is_exit_code_4(robogaze: Shell, clips: Path, tmp_path: Path, done: Path) -> None:
     (clips / "step_2000" / "cut.mp4").write_bytes(b"\0" * 100)
     ran = robogaze("score", clips, "--watch", "--out", tmp_path / "out", "--until", done)

@@ -65,7 +65,7 @@ class WatchFlags:
 
     @classmethod
     def taken_from(cls, given: dict[str, Any]) -> WatchFlags:
-        """Remove the options from the arguments of the command. Raises UsageError for one without --watch."""
+        """Remove the options from the arguments of the command. Raises UsageError if they are given without --watch."""
         flags = cls(**{name: given.pop(name) for name in _NAMES})
         if not flags.watch and (alone := [name for name in _NAMES if getattr(flags, name)]):
             raise click.UsageError(f"--{alone[0].replace('_', '-')} needs --watch")
@@ -131,7 +131,21 @@ def watch(
         asyncio.run(watched())
     finally:
         shown.finish()
+    if flags.gate is not None and watching.stopped is None and watching.complete and not shown.checked:
+        _say_nothing_was_checked(watching, flags.baseline)
     return _exit_code(watching, shown)
+
+
+def _say_nothing_was_checked(watching: Watch, baseline: str | None) -> None:
+    """Say why a gate checked nothing. Raises UsageError for a baseline that is not there."""
+    if baseline is not None and baseline not in {result.name for result in watching.complete}:
+        known = ", ".join(result.name for result in watching.complete)
+        raise click.UsageError(
+            f"no checkpoint was checked by --gate: --baseline {baseline} is neither a checkpoint ({known}) nor the "
+            "path of a run"
+        )
+    name = baseline or watching.complete[0].name
+    click.echo(f"no checkpoint was checked by --gate: {name} is the baseline, and there is no other", err=True)
 
 
 @dataclass
@@ -143,6 +157,7 @@ class _Shown:
     tracker: Tracker | None
     as_json: bool
     stack: ExitStack = field(default_factory=ExitStack)
+    checked: bool = False
     failed: bool = False
     refused: bool = False
     _log: Callable[[Mapping[str, float | None], int], None] | None = None
@@ -155,6 +170,7 @@ class _Shown:
             json.dumps(_as_json(result, numbers), ensure_ascii=False) if self.as_json else _line(result, numbers)
         )
         for check in result.checks:
+            self.checked = True
             if not check.passed:
                 self.failed = True
                 click.echo(f"gate: {check.run}: {check.rule}: {check.message}", err=True)

@@ -186,7 +186,7 @@ OutcomeKind = Literal["not_done", "held", "cut", "changed"]
 
 
 class StatedOutcome(Data):
-    """The event for one way in which a clip ends badly: its type, severity and description."""
+    """The event of a clip that does not end as it should: its type, severity and description."""
 
     type: Name
     severity: Severity
