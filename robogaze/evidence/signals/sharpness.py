@@ -52,18 +52,25 @@ class _Derivatives:
         second = [cv2.Sobel(gray, cv2.CV_32F, *order, scale=scale) for order, scale in _SECOND_ORDERS]
         return cls(*(np.asarray(derivative, dtype=np.float32) for derivative in (*first, *second)))
 
-    def sharpness_across(self, angle: float) -> float:
-        """The inverse width of the strongest edges across a direction; NaN with too few edges."""
-        cos, sin = math.cos(angle), math.sin(angle)
-        gradient = np.abs(np.asarray(cos * self.right + sin * self.down, dtype=np.float32))
+    def sharpness_across(self) -> tuple[float, ...]:
+        """The inverse width of the strongest edges across each of _DIRECTIONS; NaN with too few edges."""
+        half = np.float32(math.sqrt(0.5))
+        right, down = half * self.right, half * self.down
+        gradients = (self.right, right + down, self.down, down - right)
+        return tuple(
+            self._sharpness(np.abs(gradient), math.cos(angle), math.sin(angle))
+            for gradient, angle in zip(gradients, _DIRECTIONS, strict=True)
+        )
+
+    def _sharpness(self, gradient: _Map, cos: float, sin: float) -> float:
         strong = _strongest(gradient)
         if strong is None:
             return math.nan
         right_right, right_down, down_down = (
-            derivative[strong] for derivative in (self.right_right, self.right_down, self.down_down)
+            derivative.ravel()[strong] for derivative in (self.right_right, self.right_down, self.down_down)
         )
         second = cos * cos * right_right + 2 * cos * sin * right_down + sin * sin * down_down
-        return _inverse_edge_width(gradient[strong], np.asarray(second, dtype=np.float32))
+        return _inverse_edge_width(gradient.ravel()[strong], np.asarray(second, dtype=np.float32))
 
 
 class Sharpness:
@@ -102,8 +109,9 @@ class Sharpness:
             return
         gray = _working_picture(frame)
         derivatives = _Derivatives.of(gray)
-        self._sharpness.append(_sharpness(cv2.magnitude(derivatives.right, derivatives.down), gray))
-        self._across.append(tuple(derivatives.sharpness_across(angle) for angle in _DIRECTIONS))
+        gradient = np.asarray(cv2.magnitude(derivatives.right, derivatives.down), dtype=np.float32)
+        self._sharpness.append(_sharpness(gradient, gray))
+        self._across.append(derivatives.sharpness_across())
 
     def finish(self) -> ViewSignals:
         """Series over all frames; NaN without edges, and the drop is NaN in a clip under 0.5 s."""
@@ -121,21 +129,23 @@ def _working_picture(frame: FrameView) -> cv2.typing.MatLike:
     return cv2.GaussianBlur(gray, (0, 0), _SMOOTH_PX)
 
 
-def _sharpness(gradient: cv2.typing.MatLike, gray: cv2.typing.MatLike) -> float:
+def _sharpness(gradient: _Map, gray: cv2.typing.MatLike) -> float:
     """The inverse width of the strongest edges in any direction; NaN with too few edges."""
     strong = _strongest(gradient)
     if strong is None:
         return math.nan
-    return _inverse_edge_width(gradient[strong], cv2.Laplacian(gray, cv2.CV_32F)[strong])
+    return _inverse_edge_width(gradient.ravel()[strong], cv2.Laplacian(gray, cv2.CV_32F).ravel()[strong])
 
 
-def _strongest(gradient: cv2.typing.MatLike) -> NDArray[np.bool_] | None:
-    """Where the strongest edges are; None with too few edges."""
-    if np.count_nonzero(gradient > _EDGE_LEVELS_PX) < max(_LEAST_EDGE_PX, _LEAST_EDGE_SHARE * gradient.size):
+def _strongest(gradient: _Map) -> NDArray[np.intp] | None:
+    """The positions of the strongest edges in the flattened picture; None with too few edges."""
+    if cv2.countNonZero(cv2.compare(gradient, _EDGE_LEVELS_PX, cv2.CMP_GT)) < max(
+        _LEAST_EDGE_PX, _LEAST_EDGE_SHARE * gradient.size
+    ):
         return None
     sample = gradient.ravel()[::_EVERY] if gradient.size > _MANY else gradient.ravel()
     place = int((1 - _EDGE_SHARE) * sample.size)
-    return np.asarray(gradient >= max(_EDGE_LEVELS_PX, float(np.partition(sample, place)[place])))
+    return np.flatnonzero(gradient >= max(_EDGE_LEVELS_PX, float(np.partition(sample, place)[place])))
 
 
 def _inverse_edge_width(gradient: cv2.typing.MatLike, second: cv2.typing.MatLike) -> float:
