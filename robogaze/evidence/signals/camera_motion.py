@@ -262,7 +262,8 @@ def _follow(before: NDArray[np.uint8], now: NDArray[np.uint8], start: Points) ->
     end, forward_found, _ = cv2.calcOpticalFlowPyrLK(before, now, start[:, None], np.empty_like(start[:, None]))
     back, backward_found, _ = cv2.calcOpticalFlowPyrLK(now, before, end, np.empty_like(end))
     off = np.hypot(*(back[:, 0] - start).T)
-    return end[:, 0], (forward_found.ravel() == 1) & (backward_found.ravel() == 1) & (off < _RETURN_PX)
+    returned = (forward_found.ravel() == 1) & (backward_found.ravel() == 1) & (off < _RETURN_PX)
+    return np.asarray(end[:, 0], dtype=np.float32), np.asarray(returned, dtype=np.bool_)
 
 
 def _regions(points: Points, shape: tuple[int, ...]) -> NDArray[np.bool_]:
