@@ -71,6 +71,7 @@ def open_clip(
         observers=observers,
         start_s=entry.start_s,
         end_s=entry.end_s,
+        pictures_fps=_pictures_fps(pipeline, models),
     )
     try:
         clip = _clip(entry, decoded)
@@ -84,6 +85,14 @@ def open_clip(
         yield OpenClip(clip, decoded, evidence, media)
     finally:
         decoded.close()
+
+
+def _pictures_fps(pipeline: Pipeline, models: Models | None) -> float | None:
+    """The rate at which a pipeline shows frames, 0 without a model; None if it may show every frame."""
+    if any(stage.shows_any_frame() for _, stage in pipeline.stages):
+        return None
+    rates = [] if models is None else [models[role].config.frames.rate_fps for role in pipeline.roles]
+    return None if None in rates else max((rate for rate in rates if rate is not None), default=0.0)
 
 
 def _progress_observer(entry: ManifestEntry, on_decoded: OnDecoded) -> Observer:

@@ -4,9 +4,11 @@ import asyncio
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from making import scripted
 from media.videos import FPS, number_in, write
 
 from robogaze.core.clip import Layout
@@ -15,6 +17,7 @@ from robogaze.datasets import ManifestEntry
 from robogaze.diagnose import content_sha256, diagnose, open_clip
 from robogaze.domains import default_domain, load_domain
 from robogaze.errors import VideoError
+from robogaze.media import DecodedClip, decode_clip
 from robogaze.stages.base import Stage
 from robogaze.stages.client import ModelClient
 from robogaze.stages.context import Context, Slot
@@ -97,6 +100,22 @@ def test_a_picture_of_one_colour_is_reported_on_and_never_clean(
     assert bool(report.events) is (report.verdict == "faulty")
     assert all(report.coverage[event.dimension].state != "not_examined" for event in report.events)
     assert (level == 0) <= bool(report.events), "a black clip is found to be dark"
+
+
+@pytest.mark.parametrize(("name", "rate"), [("pixels", 0.0), ("vanilla", 4.0), ("full", None)])
+def test_only_pictures_that_a_pipeline_shows_are_made_while_decoding(
+    video: Path, monkeypatch: pytest.MonkeyPatch, name: str, rate: float | None
+) -> None:
+    asked: list[float | None] = []
+
+    def decode(path: Path, *, pictures_fps: float | None, **options: Any) -> DecodedClip:
+        asked.append(pictures_fps)
+        return decode_clip(path, pictures_fps=pictures_fps, **options)
+
+    monkeypatch.setattr("robogaze.diagnose.decode_clip", decode)
+    models, _ = scripted()
+    with open_clip(ManifestEntry(path=video), Pipeline.build(load_domain(default_domain()), name), models):
+        assert asked == [rate]
 
 
 class Noting(Stage):

@@ -22,7 +22,7 @@ from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.estimate import undefined
 from robogaze.evaluation.config import EvaluationConfig
 from robogaze.evaluation.estimates import Matrix, Scores, Values, estimates, macro_scores, micro_scores
-from robogaze.evaluation.rows import clip_row, mask_unjudgeable
+from robogaze.evaluation.rows import clip_row, matchable
 from robogaze.judges.base import Judge
 from robogaze.judges.similarity import similarities
 from robogaze.metrics.scores import METRICS, macro, macro_n, micro, micro_n, with_clip_values
@@ -75,11 +75,9 @@ async def human_ceiling(
         for annotation in clip.annotated.annotations
     ]
     trials = [trial for trial in all_trials if trial.reference.status == "complete"]
-    judged = await similarities([(trial.reference, trial.annotation.findings) for trial in trials], judge)
-    similarities_of_trials = [
-        mask_unjudgeable(trial.reference, trial.annotation, similarity)
-        for trial, similarity in zip(trials, judged, strict=True)
-    ]
+    wanted = [matchable(trial.reference, trial.annotation, config.weighting) for trial in trials]
+    judged = await similarities([(trial.reference, trial.annotation.findings) for trial in trials], judge, wanted)
+    similarities_of_trials = [np.where(asked, found, 0.0) for asked, found in zip(wanted, judged, strict=True)]
     failed = np.array([bool(np.isnan(similarity).any()) for similarity in similarities_of_trials], dtype=np.bool_)
     worst, best = (_rows(trials, similarities_of_trials, value, config) for value in (0.0, 1.0))
     kept_rows = np.where(failed[:, None], 0.0, worst)

@@ -4,6 +4,8 @@ Images are data URLs in the request, each after its label. With `send: video` co
 video, which vLLM reads. The request then states the time of every frame, because vLLM would otherwise keep 32 frames
 and assume one per second.
 
+A picture may also be named and not sent (`PictureReferences`): by the address of a file, or as one that the server has.
+
 The pictures of a request are megabytes, and many requests wait for their answers at once. So a body is sent in chunks,
 and each picture is read and encoded when its chunk is sent.
 """
@@ -18,9 +20,14 @@ from typing import Any, Literal
 from robogaze.backends.base import ClipTiming, Request
 from robogaze.core.pictures import FrameImage
 
-Send = Literal["images", "video"]
+Send = Literal["images", "video", "file"]
 Structured = Literal["json_schema", "json_object", "none"]
 TokenLimitField = Literal["max_tokens", "max_completion_tokens"]
+
+
+def shown_as(send: Send) -> Send:
+    """What the model is shown: files are images."""
+    return "images" if send == "file" else send
 
 
 @dataclass(frozen=True)
@@ -33,6 +40,20 @@ class RequestFormat:
     extra_body: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class PictureReferences:
+    """How pictures are named where they are not sent; by SHA-256.
+
+    `files` are their addresses as files. With `known`, each picture has its SHA-256 as `uuid` (vLLM), and those that
+    are known to the server are named by it alone.
+    """
+
+    files: Mapping[str, str] = field(default_factory=dict)
+    known: frozenset[str] | None = None
+
+
+SEND_ALL = PictureReferences()
+
 _CHUNK_BYTES = 2**18
 
 Encoded = Callable[[FrameImage], str]
@@ -44,7 +65,11 @@ def _base64(image: FrameImage) -> str:
 
 
 def request_body(
-    request: Request, model: str, request_format: RequestFormat, encoded: Encoded = _base64
+    request: Request,
+    model: str,
+    request_format: RequestFormat,
+    encoded: Encoded = _base64,
+    references: PictureReferences = SEND_ALL,
 ) -> dict[str, Any]:
     """The body of a chat completion request; an empty model name is left out."""
     decoding = request.decoding
@@ -53,7 +78,7 @@ def request_body(
         **({"model": model} if model else {}),
         "messages": [
             {"role": "system", "content": request.system},
-            {"role": "user", "content": list(_content(request, request_format.send, encoded))},
+            {"role": "user", "content": list(_content(request, request_format.send, encoded, references))},
         ],
         request_format.token_limit_field: decoding.max_tokens,
         **{key: value for key, value in settings.items() if value is not None},
@@ -75,7 +100,9 @@ class StreamedBody:
     parts: tuple[bytes | FrameImage, ...]
 
     @classmethod
-    def of(cls, request: Request, model: str, request_format: RequestFormat) -> "StreamedBody":
+    def of(
+        cls, request: Request, model: str, request_format: RequestFormat, references: PictureReferences = SEND_ALL
+    ) -> "StreamedBody":
         """The body of a request, as `request_body`."""
         images: list[FrameImage] = []
         mark = token_hex(16)  # no text of a request contains it
@@ -84,7 +111,8 @@ class StreamedBody:
             images.append(image)
             return mark
 
-        texts = json.dumps(request_body(request, model, request_format, marked)).encode().split(mark.encode())
+        body = request_body(request, model, request_format, marked, references)
+        texts = json.dumps(body).encode().split(mark.encode())
         between = (part for pair in zip(images, texts[1:], strict=True) for part in pair)
         return cls((texts[0], *between))
 
@@ -103,7 +131,7 @@ class StreamedBody:
             yield bytes(chunk)
 
 
-def _content(request: Request, send: Send, encoded: Encoded) -> Iterator[dict[str, Any]]:
+def _content(request: Request, send: Send, encoded: Encoded, references: PictureReferences) -> Iterator[dict[str, Any]]:
     frames = _video_frames(request) if send == "video" else ()
     for part in request.parts:
         if frames and part is frames[0]:
@@ -116,7 +144,16 @@ def _content(request: Request, send: Send, encoded: Encoded) -> Iterator[dict[st
             yield _text(part)
         elif not any(part is frame for frame in frames):
             yield _text(part.label)
-            yield {"type": "image_url", "image_url": {"url": "data:image/jpeg;base64," + encoded(part)}}
+            yield _picture(part, encoded, references)
+
+
+def _picture(image: FrameImage, encoded: Encoded, references: PictureReferences) -> dict[str, Any]:
+    name = image.picture.sha256
+    uuid = {} if references.known is None else {"uuid": name}
+    if name in (references.known or ()):
+        return {"type": "image_url", "image_url": None, **uuid}
+    url = references.files.get(name) or "data:image/jpeg;base64," + encoded(image)
+    return {"type": "image_url", "image_url": {"url": url}, **uuid}
 
 
 def _text(text: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from robogaze.backends.base import Decoding
-from robogaze.backends.chat_request import RequestFormat, Send, Structured, TokenLimitField
+from robogaze.backends.chat_request import RequestFormat, Send, Structured, TokenLimitField, shown_as
 from robogaze.backends.middleware.rate_limit import Price, RateLimits
 from robogaze.backends.middleware.retry import RetryPolicy
 from robogaze.backends.secrets import secret_in
@@ -43,7 +43,7 @@ MAX_PICTURES = 64
 SHEET_COLUMNS = 3
 """Columns and rows of a contact sheet."""
 
-_NOT_IN_ANSWERS = {"api_key_env", "timeout_s", "limits", "retry", "price"}
+_NOT_IN_ANSWERS = {"api_key_env", "timeout_s", "limits", "retry", "price", "media_path", "reuse_pictures"}
 
 
 def _regime(value: Any) -> Any:
@@ -72,6 +72,10 @@ class ModelConfig(Data):
     )
     """The frames of a clip that the model is shown, thinned out evenly to what fits into one request."""
     send: Send = "images"
+    media_path: Path | None = None
+    """With `send: file`, a folder in which the server reads pictures, at the same path as here."""
+    reuse_pictures: bool = False
+    """Name pictures that the server already has instead of sending them again (vLLM)."""
     structured: Structured = "json_schema"
     token_limit_field: TokenLimitField = "max_tokens"
     decoding: Decoding = Decoding()
@@ -117,6 +121,16 @@ class ModelConfig(Data):
     def _extra_body_holds_no_secret(self) -> Self:
         if (place := secret_in(self.extra_body, "extra_body")) is not None:
             raise ValueError(f"{place} looks like a secret, which reports would show; use api_key_env")
+        return self
+
+    @model_validator(mode="after")
+    def _server_can_be_sent_references(self) -> Self:
+        if (self.send == "file") != (self.media_path is not None):
+            raise ValueError("send: file and media_path (a folder that the server may read) need each other")
+        if (self.send == "file" or self.reuse_pictures) and self.kind != "openai":
+            raise ValueError(f"send: file and reuse_pictures are for kind: openai, not {self.kind}")
+        if self.reuse_pictures and self.send == "video":
+            raise ValueError("reuse_pictures names pictures, and send: video sends none; use send: images")
         return self
 
     @model_validator(mode="after")
@@ -204,6 +218,7 @@ class ModelsConfig(Data):
                 del model["url"]  # a folder, which may be moved, or addresses that `server` names
             if model["server"] is None:
                 del model["server"]
+            model["send"] = shown_as(model["send"])
         if self.tracker is None:
             del settings["tracker"]
         return settings

@@ -5,16 +5,26 @@ import math
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
+from pathlib import Path
 from typing import Any
 
 from robogaze.backends.base import Backend, Completion, Request
-from robogaze.backends.chat_request import RequestFormat, StreamedBody
+from robogaze.backends.chat_request import PictureReferences, RequestFormat, StreamedBody, shown_as
 from robogaze.backends.config import ModelConfig
 from robogaze.backends.http import HttpClient, HttpReply
 from robogaze.backends.middleware.balance import LoadBalancer
+from robogaze.backends.picture_folder import PictureFolder
 from robogaze.backends.reply import parse_completion, parse_json, server_name
 from robogaze.backends.secrets import api_key, check_key_is_not_in
-from robogaze.errors import BackendError, RateLimited, RequestRefused, ServerFault, ServerStalled, Unreachable
+from robogaze.errors import (
+    BackendError,
+    InputError,
+    RateLimited,
+    RequestRefused,
+    ServerFault,
+    ServerStalled,
+    Unreachable,
+)
 from robogaze.threads import in_thread
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -29,6 +39,12 @@ _SMALL_REPLY_BYTES = 2**16
 _GATEWAY_ERRORS = (502, 503, 504)
 """What a gateway answers when the server behind it is unreachable."""
 
+_MAY_LACK_PICTURES = (400, 404, 422, 500)
+"""What a server may answer when it does not have a picture that a request names."""
+
+_MOST_KNOWN = 1024
+"""Pictures that a server is expected to have: vLLM keeps 4 GB of processed pictures, the latest ones."""
+
 _HINTS = {
     401: "set the environment variable that api_key_env names",
     403: "set the environment variable that api_key_env names",
@@ -41,8 +57,19 @@ def open_backend(config: ModelConfig, environ: Mapping[str, str]) -> Backend:
     """The backend of a model, balanced over its servers. Raises InputError for an API key that is not set."""
     key = api_key(config.name, config.url, config.api_key_env, environ)
     check_key_is_not_in(json.dumps(config.model_dump(mode="json", exclude={"api_key_env"})), key)
+    if config.media_path is not None and not config.media_path.is_dir():
+        raise InputError(f"media_path: {config.media_path} is not a folder; name one that the server may read")
     servers = [
-        OpenAIBackend(config.name, url, key, config.timeout_s, config.request_format, server=config.server)
+        OpenAIBackend(
+            config.name,
+            url,
+            key,
+            config.timeout_s,
+            config.request_format,
+            server=config.server,
+            media_path=config.media_path,
+            reuse_pictures=config.reuse_pictures,
+        )
         for url in config.urls or (None,)
     ]
     if len(servers) == 1:
@@ -62,29 +89,63 @@ class OpenAIBackend:
         request_format: RequestFormat | None = None,
         *,
         server: str | None = None,
+        media_path: Path | None = None,
+        reuse_pictures: bool = False,
     ) -> None:
-        """`server` names the address in cache keys and reports; the default is the address itself."""
+        """`server` names the address in cache keys and reports; the default is the address itself.
+
+        See `ModelConfig` for `media_path` and `reuse_pictures`.
+        """
         self.name = name
         self.url = url
         self.server = server or url
         self.request_format = request_format or RequestFormat()
         self.http = HttpClient(url or OPENAI_URL, api_key, timeout_s)
+        self._folder = None if media_path is None else PictureFolder(media_path)
+        self._reuse_pictures = reuse_pictures
+        self._known: dict[str, None] = {}
 
     @property
     def identity(self) -> Mapping[str, Any]:
         """Kind, name, server and request format."""
         used = self.request_format
-        settings = {"send": used.send, "structured": used.structured, "extra_body": dict(used.extra_body)}
+        settings = {"send": shown_as(used.send), "structured": used.structured, "extra_body": dict(used.extra_body)}
         return {"kind": "openai", "name": self.name, "url": self.server, **settings}
 
     async def complete(self, request: Request) -> Completion:
         """Answer a request; see `robogaze.backends.base.Backend`."""
         started = time.perf_counter()
-        body = StreamedBody.of(request, self.name, self.request_format)
-        reply = await self.http.send("POST", "/chat/completions", body)
+        if self._folder is None:
+            reply = await self._ask(request, {})
+        else:
+            async with self._folder.holding(request.images) as files:
+                reply = await self._ask(request, files)
         if reply.status != 200:
             raise self._status_error(reply)
         return parse_completion(await self._parse(reply), time.perf_counter() - started)
+
+    async def _ask(self, request: Request, files: Mapping[str, str]) -> HttpReply:
+        """Send a request; pictures that the server turns out not to have any more are sent in full."""
+        if not self._reuse_pictures:
+            return await self._post(request, PictureReferences(files))
+        names = [image.picture.sha256 for image in request.images]
+        known = frozenset(name for name in names if name in self._known)
+        reply = await self._post(request, PictureReferences(files, known))
+        if known and reply.status in _MAY_LACK_PICTURES:
+            for name in known:
+                self._known.pop(name, None)
+            reply = await self._post(request, PictureReferences(files, frozenset()))
+        if reply.status == 200:
+            for name in names:  # the latest at the end
+                self._known.pop(name, None)
+                self._known[name] = None
+            for name in list(self._known)[:-_MOST_KNOWN]:
+                del self._known[name]
+        return reply
+
+    async def _post(self, request: Request, references: PictureReferences) -> HttpReply:
+        body = StreamedBody.of(request, self.name, self.request_format, references)
+        return await self.http.send("POST", "/chat/completions", body)
 
     async def _parse(self, reply: HttpReply) -> Any:
         try:
@@ -119,6 +180,8 @@ class OpenAIBackend:
 
     async def close(self) -> None:
         await self.http.close()
+        if self._folder is not None:
+            self._folder.close()
 
     @property
     def _server(self) -> str:

@@ -51,11 +51,13 @@ class ClipRows:
     not judged `base` keeps only the columns that need no judge; its events are excluded from the other estimates.
     `worst` and `best` bound what the descriptions could have scored, whatever the failed judgements and the matching.
 
-    `by_bonus` has one row for each of DIMENSION_BONUSES. `repaired` has the F1_COLUMNS after each kind of error is
-    repaired, `errors` the number of errors of each kind. The breakdowns have the shapes of `metrics.breakdown`.
+    `unknown` marks the pairs without a similarity that the analysis of errors needs (see `ErrorAnalysis`). `by_bonus`
+    has one row for each of DIMENSION_BONUSES. `repaired` has the F1_COLUMNS after each kind of error is repaired,
+    `errors` the number of errors of each kind. The breakdowns have the shapes of `metrics.breakdown`.
     """
 
     judged: bool
+    unknown: NDArray[np.bool_]
     base: Matrix
     worst: Matrix
     best: Matrix
@@ -75,7 +77,10 @@ def count_clip(
     config: EvaluationConfig,
     groups: Groups,
 ) -> ClipRows:
-    """Match and count one clip; `similarity` (reference events, predicted events) is NaN for a failed judgement."""
+    """Match and count one clip.
+
+    `similarity` (reference events, predicted events) is NaN for a failed judgement, and for a pair that was not judged.
+    """
     weighting = config.weighting
     similarity = mask_unjudgeable(reference, prediction, similarity)
     events = prediction.findings if scored(prediction) else ()
@@ -85,10 +90,12 @@ def count_clip(
     as_matched = tally(reference, prediction, matches, iou)
     worst = as_matched if judged else tally(reference, prediction, (), iou)
     best = as_matched if judged else _upper_bound(reference, prediction, np.where(failed, 1.0, low), iou)
-    analysis = analyse_errors(reference, prediction, low, partial(match_on_clip, reference, weighting=weighting))
+    rematch = partial(match_on_clip, reference, weighting=weighting)
+    analysis = analyse_errors(reference, prediction, similarity, rematch)
     keep = float(judged)
     return ClipRows(
         judged=judged,
+        unknown=analysis.unknown,
         base=as_matched if judged else worst * _NEEDS_NO_JUDGE,
         worst=worst,
         best=best,
@@ -101,6 +108,17 @@ def count_clip(
         confusion=confusion(reference, prediction, matches, dimension_of, groups.dimensions) * keep,
         matches=matches,
     )
+
+
+def matchable(reference: ClipAnnotation, prediction: ClipAnnotation | None, weighting: Weighting) -> NDArray[np.bool_]:
+    """Which pairs can be matched, shape (reference events, predicted events): those that overlap in time.
+
+    If time has no weight, all can; events that the reference cannot judge never.
+    """
+    events = prediction.findings if scored(prediction) else ()
+    iou = iou_matrix(reference.findings, events, reference.frame_times_s, weighting.iou)
+    possible: NDArray[np.bool_] = (iou > 0) | (weighting.use == "similarity")
+    return possible & judgeable(reference, prediction)
 
 
 def base_row(

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.evaluation.config import EvaluationConfig
-from robogaze.evaluation.rows import EMPTY_ROW, Groups, base_row, clip_row, count_clip
+from robogaze.evaluation.rows import EMPTY_ROW, ClipRows, Groups, base_row, clip_row, count_clip, matchable
 from robogaze.judges.base import Judge
 from robogaze.judges.similarity import judgements, similarities
 from robogaze.matching import Match
@@ -59,17 +59,18 @@ async def system_tables(
     config: EvaluationConfig,
     groups: Groups,
 ) -> SystemTables:
-    """Judge, match and count every clip, at least one. A clip without an annotation counts as one without events."""
+    """Judge, match and count every clip, at least one. A clip without an annotation counts as one without events.
+
+    The judge is asked about pairs that can be matched, and then about others that the analysis of errors needs.
+    """
     stacked: dict[str, Matrix] = {}
     matches: list[tuple[Match, ...]] = []
     unjudged: list[str] = []
     errors, confusion = np.zeros(len(ERROR_KINDS)), np.zeros((len(groups.dimensions) + 1,) * 2)
     for first in range(0, len(references), CHUNK):
         clips = [(reference, annotations.get(reference.clip_id)) for reference in references[first : first + CHUNK]]
-        queries = [(reference, prediction.findings if scored(prediction) else ()) for reference, prediction in clips]
-        judged = await judgements(queries, judge)
-        for number, (clip, (similarity, why)) in enumerate(zip(clips, judged, strict=True), start=first):
-            rows = count_clip(*clip, similarity, config, groups)
+        counted = await _counted(clips, judge, config, groups)
+        for number, (clip, (rows, why)) in enumerate(zip(clips, counted, strict=True), start=first):
             for name in _STACKED:
                 value = getattr(rows, name)
                 stacked.setdefault(name, np.empty((len(references), *value.shape)))[number] = value
@@ -80,6 +81,32 @@ async def system_tables(
             matches.append(rows.matches)
     tables = {name: np.moveaxis(table, 0, -2) for name, table in stacked.items()}
     return SystemTables(**tables, errors=errors, confusion=confusion, unjudged=tuple(unjudged), matches=tuple(matches))
+
+
+async def _counted(
+    clips: Sequence[tuple[ClipAnnotation, ClipAnnotation | None]],
+    judge: Judge,
+    config: EvaluationConfig,
+    groups: Groups,
+) -> list[tuple[ClipRows, str]]:
+    """The rows of each clip, with the reason of the first judgement that failed."""
+    queries = [(reference, prediction.findings if scored(prediction) else ()) for reference, prediction in clips]
+    wanted = [matchable(*clip, config.weighting) for clip in clips]
+    asked = [np.zeros_like(pairs) for pairs in wanted]
+    similarity = [np.full(pairs.shape, np.nan) for pairs in wanted]
+    rows: dict[int, ClipRows] = {}
+    reasons = [""] * len(clips)
+    waiting = list(range(len(clips)))
+    while waiting:
+        judged = await judgements([queries[place] for place in waiting], judge, [wanted[place] for place in waiting])
+        for place, (found, why) in zip(waiting, judged, strict=True):
+            similarity[place] = np.where(wanted[place], found, similarity[place])
+            asked[place] |= wanted[place]
+            rows[place] = count_clip(*clips[place], similarity[place], config, groups)
+            reasons[place] = reasons[place] or why
+            wanted[place] = rows[place].unknown & ~asked[place] & rows[place].judged
+        waiting = [place for place in waiting if wanted[place].any()]
+    return [(rows[place], reason) for place, reason in enumerate(reasons)]
 
 
 async def threshold_tables(
@@ -102,7 +129,12 @@ async def threshold_tables(
             for clip, points in zip(clips, swept, strict=True)
             for prediction in points
         ]
-        judged = iter(await similarities(queries, judge))
+        wanted = [
+            matchable(clip, prediction, config.weighting)
+            for clip, points in zip(clips, swept, strict=True)
+            for prediction in points
+        ]
+        judged = iter(await similarities(queries, judge, wanted))
         for number, (clip, points) in enumerate(zip(clips, swept, strict=True), start=first):
             for point, prediction in enumerate(points):
                 tables[point, number] = base_row(clip, prediction, next(judged), config)
@@ -152,6 +184,8 @@ async def floor_table(
             if clip.clip_id in predictions
         ]
         queries = [(clip, prediction.findings if scored(prediction) else ()) for _, clip, prediction in clips]
-        for (number, clip, prediction), similarity in zip(clips, await similarities(queries, judge), strict=True):
+        wanted = [matchable(clip, prediction, config.weighting) for _, clip, prediction in clips]
+        judged = await similarities(queries, judge, wanted)
+        for (number, clip, prediction), similarity in zip(clips, judged, strict=True):
             table[number] = base_row(clip, prediction, similarity, config)
     return table

@@ -123,12 +123,19 @@ def _unexplained(image: Image, other: Image, flow: _Flow) -> Levels:
 
 def _light_changes(image: NDArray[np.float32], warped: NDArray[np.float32]) -> tuple[NDArray[np.float64], ...]:
     """The median change of each colour between two pictures, as matrices: by a factor; in level and contrast."""
-    factor = np.median((image + 1) / (warped + 1), axis=(0, 1))
-    (low, middle, high), (low_before, middle_before, high_before) = (
-        np.percentile(picture, (25, 50, 75), axis=(0, 1)) for picture in (image, warped)
-    )
-    contrast = (high - low + 1.0) / (high_before - low_before + 1.0)
-    return np.diag(factor), np.column_stack([np.diag(contrast), middle - contrast * middle_before])
+    both = np.concatenate([image, warped, (image + 1) / (warped + 1)], axis=2).reshape(-1, 9)
+    low, middle, high = _quartiles(both)
+    contrast = (high[:3] - low[:3] + 1.0) / (high[3:6] - low[3:6] + 1.0)
+    return np.diag(middle[6:]), np.column_stack([np.diag(contrast), middle[:3] - contrast * middle[3:6]])
+
+
+def _quartiles(values: NDArray[np.float32]) -> NDArray[np.float64]:
+    """The quartiles of each column, shape (3, columns); `np.percentile` takes several times as long on few values."""
+    ordered = np.sort(np.ascontiguousarray(values.T), axis=1)
+    places = np.array((0.25, 0.5, 0.75)) * (len(values) - 1)
+    below = places.astype(np.intp)
+    lower, upper = (ordered[:, np.minimum(place, len(values) - 1)].T.astype(np.float64) for place in (below, below + 1))
+    return lower + (upper - lower) * (places - below)[:, None]
 
 
 def _largest_channel(image: cv2.typing.MatLike, other: cv2.typing.MatLike) -> cv2.typing.MatLike:

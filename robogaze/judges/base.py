@@ -79,7 +79,10 @@ class Judge(Protocol):
 
 @runtime_checkable
 class AsksAhead(Protocol):
-    """A judge that is given all pairs of an evaluation first: a batch then holds all of them, of all systems mixed."""
+    """A judge that is given the pairs of an evaluation first: a batch then holds them all, of all systems mixed.
 
-    async def ask_ahead(self, pairs: Sequence[DescriptionPair]) -> None:
-        """Ask about the pairs and keep the answers for `rate`."""
+    Pairs that depend on answers come in a second batch.
+    """
+
+    async def ask_ahead(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
+        """Ask about the pairs and keep the answers for `rate`; a judgement for each pair, in their order."""

@@ -102,9 +102,9 @@ class ModelJudge:
         found = dict(zip(texts, judged, strict=True))
         return [pair.silent or found[_texts(pair)] for pair in pairs]
 
-    async def ask_ahead(self, pairs: Sequence[DescriptionPair]) -> None:
+    async def ask_ahead(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
         """Ask about each pair; `rate` then finds the stored answers. Raises what `rate` raises."""
-        await self.rate(pairs)
+        return await self.rate(pairs)
 
     async def _ask_all(self, pairs: Sequence[DescriptionPair]) -> list[Judgement]:
         """Ask about each pair, several at a time.

@@ -9,33 +9,45 @@ from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.judges.base import DescriptionPair, Judge
 
 Matrix = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 Query = tuple[ClipAnnotation, Sequence[AnnotatedEvent]]
 """A reference, and the events that are compared with its events."""
 
 
-async def judgements(queries: Sequence[Query], judge: Judge) -> list[tuple[Matrix, str]]:
+async def judgements(
+    queries: Sequence[Query], judge: Judge, wanted: Sequence[Flags] | None = None
+) -> list[tuple[Matrix, str]]:
     """For every query the similarities of its pairs, and the reason of the first unscored pair (empty without one).
 
-    Similarities have shape (reference events, events); they are in [0, 1], NaN for an unscored pair.
+    Similarities have shape (reference events, events); they are in [0, 1], NaN for an unscored pair. With `wanted`, the
+    judge is asked about these pairs of each query only, and the others are NaN.
     """
+    if wanted is None:
+        wanted = [np.ones((len(clip.findings), len(events)), np.bool_) for clip, events in queries]
+    places = [np.argwhere(asked).tolist() for asked in wanted]
     pairs = [
-        _pair(clip, reference, event) for clip, events in queries for reference in clip.findings for event in events
+        _pair(clip, clip.findings[row], events[column])
+        for (clip, events), of_clip in zip(queries, places, strict=True)
+        for row, column in of_clip
     ]
-    judged = iter(await judge.rate(pairs))
+    judged = iter(await judge.rate(pairs) if pairs else ())
     results = []
-    for clip, events in queries:
-        shape = len(clip.findings), len(events)
-        answers = [next(judged) for _ in range(shape[0] * shape[1])]
-        values = [np.nan if answer.similarity is None else answer.similarity for answer in answers]
-        why = next((answer.rationale for answer in answers if answer.similarity is None), "")
-        results.append((np.array(values, dtype=np.float64).reshape(shape), why))
+    for asked, of_clip in zip(wanted, places, strict=True):
+        similarity, why = np.full(asked.shape, np.nan), ""
+        for row, column in of_clip:
+            answer = next(judged)
+            if answer.similarity is None:
+                why = why or answer.rationale
+            else:
+                similarity[row, column] = answer.similarity
+        results.append((similarity, why))
     return results
 
 
-async def similarities(queries: Sequence[Query], judge: Judge) -> list[Matrix]:
+async def similarities(queries: Sequence[Query], judge: Judge, wanted: Sequence[Flags] | None = None) -> list[Matrix]:
     """The similarities of `judgements` alone."""
-    return [matrix for matrix, _ in await judgements(queries, judge)]
+    return [matrix for matrix, _ in await judgements(queries, judge, wanted)]
 
 
 def _pair(clip: ClipAnnotation, reference: AnnotatedEvent, prediction: AnnotatedEvent) -> DescriptionPair:

@@ -7,6 +7,7 @@ several systems share are listed once, in an order that does not depend on the s
 
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
@@ -51,25 +52,39 @@ def _blind(key: tuple[str, str, str]) -> tuple[str, str, str]:
     return clip, reference, sha256(prediction.encode()).hexdigest()
 
 
-class _NoJudge:
-    """Judges nothing."""
+class _PlanningJudge:
+    """Answers what is known, and nothing else."""
 
     name, note = "none", ""
     identity: Mapping[str, Any] = {}
 
+    def __init__(self) -> None:
+        self.known: dict[DescriptionPair, Judgement] = {}
+
     async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
-        return [unscored("not asked") for _ in pairs]
+        return [pair.silent or self.known.get(_texts(pair), unscored("not asked")) for pair in pairs]
 
 
 async def ask_ahead(judge: Judge, use: Callable[[Judge], Awaitable[object]]) -> None:
-    """Give a judge all the pairs that `use` asks about, sorted as in the list, if it is to be asked ahead.
+    """Give a judge the pairs that `use` asks about, sorted as in the list, if it is to be asked ahead.
 
-    `use` is called with a judge that judges nothing. What it asks only because of an answer is not among the pairs.
+    `use` is called with a judge that knows only what was answered before, until it asks about nothing new.
     """
-    if isinstance(judge, AsksAhead):
-        planned = RecordingJudge(_NoJudge())
-        await use(planned)
-        await judge.ask_ahead(planned.unjudged)
+    if not isinstance(judge, AsksAhead):
+        return
+    planning = _PlanningJudge()
+    while True:
+        recording = RecordingJudge(planning)
+        await use(recording)
+        pairs = [pair for pair in recording.unjudged if _texts(pair) not in planning.known]
+        if not pairs:
+            return
+        planning.known.update(zip(map(_texts, pairs), await judge.ask_ahead(pairs), strict=True))
+
+
+def _texts(pair: DescriptionPair) -> DescriptionPair:
+    """The pair without what differs between systems that report the same."""
+    return replace(pair, reference_id="", prediction_id="", reference_type=None, prediction_type=None)
 
 
 def unjudged_lines(pairs: Iterable[DescriptionPair]) -> str:

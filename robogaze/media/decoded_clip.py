@@ -1,16 +1,18 @@
-"""A decoded clip: decoded once, with every frame stored as the picture that a model is shown.
+"""A decoded clip: decoded once, with its frames stored as the pictures that a model is shown.
 
-Each frame is passed to the observers, which measure it, and stored as JPEG. Stages can then get any frame without
-decoding again, and a report's evidence is byte for byte what the model saw. Pictures are in a temporary file, so that
-memory does not grow with the clip.
+Each frame is passed to the observers, which measure it, and stored as JPEG, so that a report's evidence is byte for
+byte what the model saw. Where few frames will be shown, only those at a rate are stored on the way, and others are read
+from the video again when they are shown. Pictures are in a temporary file, so that memory does not grow with the clip.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain, pairwise
 from pathlib import Path
+from threading import Lock
 
 from robogaze.core.clip import Layout
 from robogaze.core.pictures import Content, FrameImage, Picture, PictureSettings
@@ -36,8 +38,9 @@ from robogaze.threads import check
 _THUMBNAIL_QUALITY = 80
 _LEAST_VIEW_PX = 32
 _INITIAL = "initial frame, before the clip"
-_APART_S = 2.0
-"""Frames that are further apart are read from the video in separate parts."""
+_APART_S = 8.0
+"""Frames that are further apart are read from the video in separate parts; each part is decoded from a key frame on,
+which many videos have every 250 frames only."""
 
 Observer = Callable[[int, float, tuple[Image, ...]], None]
 """Called for every frame with its number, its time in seconds, and its views."""
@@ -69,7 +72,9 @@ class DecodedClip:
         self.initial: FrameImage | None = None
         self.evidence_pictures: dict[str, Content] = {}
         self.store = PictureStore()
-        self._frames: list[StoredPicture] = []
+        self._frames: dict[int, StoredPicture] = {}
+        self._reading_again = Lock()
+        self._has_read_again = False
         self._images: dict[int, FrameImage] = {}
         self._sheets: dict[str, FrameImage] = {}
         self._canvas: FrameCanvas | None = None
@@ -79,13 +84,30 @@ class DecodedClip:
         """Free the pictures."""
         self.store.close()
 
-    def add_frame(self, time_s: float, views: Sequence[Image]) -> None:
-        """Add the next frame; all frames have one size."""
+    def add_frame(self, time_s: float, views: Sequence[Image], *, encode: bool = True) -> None:
+        """Add the next frame; all frames have one size. Without `encode` its picture is made when it is shown."""
         self.times_s.append(time_s)
         if self._canvas is None:
             self._canvas, self._scaled_down = self._begin(views[0])
-        jpeg = self._encode(self._canvas, views, self.stamp(len(self.times_s) - 1))
-        self._frames.append(self.store.add(jpeg))
+        if encode:
+            self._add_picture(self._canvas, len(self.times_s) - 1, views)
+
+    def make_pictures(self, numbers: Iterable[int]) -> None:
+        """Make the pictures of frames that have none yet, together, because each reading starts at a key frame.
+
+        The second time, all that are missing are made. Raises VideoError as `originals` does.
+        """
+        with self._reading_again:
+            missing = sorted(set(numbers) - self._frames.keys())
+            if not missing or self._canvas is None:
+                return
+            assert self.source is not None, "without a source, every frame is encoded"
+            if self._has_read_again:
+                missing = sorted(set(range(len(self.times_s))) - self._frames.keys())
+            self._has_read_again = True
+            canvas = FrameCanvas(self.layout.active, self._canvas.view_size)
+            for number, image in self._read_again(self.source, missing):
+                self._add_picture(canvas, number, split(image, self.layout))
 
     def add_initial_frame(self, path: Path, first: Image) -> None:
         """Add a picture of the scene before the clip, with the layout of its first frame; its size may differ.
@@ -108,7 +130,7 @@ class DecodedClip:
     def frame_image(self, number: int) -> FrameImage:
         """The picture of a frame, as every backend and every report shows it."""
         if number not in self._images:
-            stored = self._frames[number]
+            stored = self._stored(number)
             picture = self._describe(f"F{number}", (number,), self.picture_size, bytes(stored))
             self._images[number] = FrameImage(picture, self.label(number), stored)
         return self._images[number]
@@ -116,7 +138,7 @@ class DecodedClip:
     def views(self, number: int) -> tuple[Image, ...]:
         """The views of a frame as its picture shows them, in reading order."""
         assert self._canvas is not None, "a clip has frames"
-        return self._canvas.views(decode_image(bytes(self._frames[number]), self.label(number)))
+        return self._canvas.views(decode_image(bytes(self._stored(number)), self.label(number)))
 
     def originals(self, numbers: Sequence[int]) -> Mapping[int, tuple[Image, ...]]:
         """The views of frames at the size of the video, by frame number.
@@ -126,6 +148,7 @@ class DecodedClip:
         """
         wanted = sorted(set(numbers))
         if self.source is None or not self._scaled_down:
+            self.make_pictures(wanted)
             return {number: self.views(number) for number in wanted}
         return {number: split(image, self.layout) for number, image in self._read_again(self.source, wanted)}
 
@@ -167,6 +190,7 @@ class DecodedClip:
         return self._sheets[key]
 
     def _sheet(self, name: str, numbers: Sequence[int], grid: tuple[int, int], max_side_px: int | None) -> FrameImage:
+        self.make_pictures(numbers)
         names = self.layout.active
         form = self._form_of_sheet(grid, max_side_px)
         side = max(int(form.zoom * max(self.view_size)), 1 if len(names) == 1 else _LEAST_VIEW_PX)
@@ -190,7 +214,7 @@ class DecodedClip:
 
     def thumbnail(self, number: int, max_view_px: int) -> bytes:
         """A small JPEG of one frame, in which the longer side of each view is at most `max_view_px`."""
-        image = decode_image(bytes(self._frames[number]), self.label(number))
+        image = decode_image(bytes(self._stored(number)), self.label(number))
         side = int(max_view_px / max(self.view_size) * max(self.picture_size))
         return encode_jpeg(fit(image, side), _THUMBNAIL_QUALITY)
 
@@ -211,6 +235,14 @@ class DecodedClip:
         size = view.shape[1], view.shape[0]
         fitted = fitted_size(size, self.settings.max_side_px)
         return FrameCanvas(self.layout.active, fitted), fitted != size
+
+    def _stored(self, number: int) -> StoredPicture:
+        if number not in self._frames:
+            self.make_pictures((number,))
+        return self._frames[number]
+
+    def _add_picture(self, canvas: FrameCanvas, number: int, views: Sequence[Image]) -> None:
+        self._frames[number] = self.store.add(self._encode(canvas, views, self.stamp(number)))
 
     def _encode(self, canvas: FrameCanvas, views: Sequence[Image], stamp: str) -> bytes:
         fitted = [fit(view, self.settings.max_side_px) for view in views]
@@ -243,8 +275,12 @@ def decode_clip(
     observers: Sequence[Observer] = (),
     start_s: float | None = None,
     end_s: float | None = None,
+    pictures_fps: float | None = None,
 ) -> DecodedClip:
     """Decode a clip once, to its end; with `start_s` or `end_s`, that part of the file.
+
+    With `pictures_fps` (0 or more), only the pictures of the first frame and of those nearest to that rate are made
+    while decoding, and others when they are shown.
 
     Without a layout, a 2x2 grid with one black panel is detected and anything else is a single view. Raises VideoError
     as `robogaze.media.decode.read_frames` does, and if the picture or the initial frame does not fit the layout.
@@ -257,10 +293,13 @@ def decode_clip(
         on_failure.callback(clip.close)
         clip.height, clip.width = first.image.shape[:2]
         clip.start_s = first.file_s
+        reached = -1
         for frame in chain((first,), frames):
             check()
             views = _views(path, frame, used_layout, detected=layout is None)
-            clip.add_frame(frame.time_s, views)
+            before, middle_s = reached, frame.time_s + frame.duration_s / 2
+            reached = frame.number if pictures_fps is None else math.floor(pictures_fps * middle_s)
+            clip.add_frame(frame.time_s, views, encode=reached > before)
             clip.duration_s = frame.time_s + frame.duration_s
             for observe in observers:
                 observe(frame.number, frame.time_s, views)

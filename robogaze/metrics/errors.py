@@ -82,10 +82,15 @@ class EventError:
 
 @dataclass(frozen=True)
 class ErrorAnalysis:
-    """The errors of a clip, and its rows after each kind is repaired, shape (len(ERROR_KINDS), columns)."""
+    """The errors of a clip, and its rows after each kind is repaired, shape (len(ERROR_KINDS), columns).
+
+    `unknown` marks the pairs whose similarity may change them and is not given, shape (reference events, predicted
+    events).
+    """
 
     errors: tuple[EventError, ...]
     rows: Matrix
+    unknown: NDArray[np.bool_]
 
     @property
     def counts(self) -> Matrix:
@@ -113,6 +118,15 @@ class MatchedClipEvents:
         return {match.reference: match.prediction for match in self.matches}
 
     @cached_property
+    def unmatched_pairs(self) -> NDArray[np.bool_]:
+        """Which pairs are a reference and a judgeable prediction that are both without a match, or have no IoU."""
+        references, predictions = np.ones(len(self.references), np.bool_), self.judgeable.copy()
+        for match in self.matches:
+            references[match.reference] = predictions[match.prediction] = False
+        pairs: NDArray[np.bool_] = np.outer(references, predictions) | (np.isnan(self.iou) & self.judgeable)
+        return pairs
+
+    @cached_property
     def overlap(self) -> Matrix:
         """The IoU, 0 where it is not known."""
         return np.where(self.iou > 0, self.iou, 0.0)
@@ -127,22 +141,29 @@ class MatchedClipEvents:
 def analyse_errors(
     reference: ClipAnnotation, prediction: ClipAnnotation | None, similarity: Matrix, rematch: Rematch
 ) -> ErrorAnalysis:
-    """The errors of one clip, and its repaired rows; `similarity` is (reference events, predicted events)."""
+    """The errors of one clip, and its repaired rows.
+
+    `similarity` is (reference events, predicted events), NaN where it is not given, which counts as 0.
+    """
     if scored(prediction):
         system = prediction
     else:
         system, similarity = replace(reference, findings=()), np.zeros((len(reference.findings), 0))
-    matches, iou = rematch(reference.findings, system.findings, similarity)
+    matches, iou = rematch(reference.findings, system.findings, np.nan_to_num(similarity))
     kept = judgeable(reference, system)
     clip = MatchedClipEvents(reference.findings, system.findings, kept, similarity, iou, matches)
     errors = classify_errors(clip)
     rows = np.tile(tally(reference, prediction, matches, iou), (len(ERROR_KINDS), 1))
+    unknown = np.isnan(similarity) & clip.unmatched_pairs
     for number, kind in enumerate(ERROR_KINDS):
         if of_kind := [error for error in errors if error.kind == kind]:
-            predictions, repaired_similarity = _REPAIRS[kind](clip, of_kind)
+            predictions, given = _REPAIRS[kind](clip, of_kind)
             repaired = replace(system, findings=tuple(predictions))
-            rows[number] = tally(reference, repaired, *rematch(reference.findings, predictions, repaired_similarity))
-    return ErrorAnalysis(errors, rows)
+            matches, iou = rematch(reference.findings, predictions, np.nan_to_num(given))
+            rows[number] = tally(reference, repaired, matches, iou)
+            if (np.isnan(given) & (iou > 0)).any():
+                unknown = np.isnan(similarity)
+    return ErrorAnalysis(errors, rows, unknown)
 
 
 def classify_errors(clip: MatchedClipEvents) -> tuple[EventError, ...]:

@@ -47,6 +47,10 @@ class Stage(Data):
         """The dimensions in which the stage can find some faults, but in which no finding does not mean no fault."""
         return frozenset()
 
+    def shows_any_frame(self) -> bool:
+        """Whether the stage may show other frames than those of its model's regime."""
+        return self.role() is not None
+
     def templates(self) -> Mapping[str, type]:
         """The prompts that the stage renders with these parameters."""
         return self.prompts

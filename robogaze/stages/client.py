@@ -160,6 +160,7 @@ class ModelClient:
     def show(self, role: str, frames: Sequence[int]) -> tuple[FrameImage, ...]:
         """Frames as the model of a role is shown them: one image per frame, or contact sheets."""
         if self.model(role).config.present == "frames":
+            self.decoded_clip.make_pictures(frames)
             return tuple(self.decoded_clip.frame_image(number) for number in frames)
         groups = [frames[start : start + _SHEET_FRAMES] for start in range(0, len(frames), _SHEET_FRAMES)]
         return tuple(self.decoded_clip.sheet(group, SHEET_COLUMNS) for group in groups)

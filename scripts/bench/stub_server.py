@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import uvicorn
 
@@ -47,7 +48,7 @@ class Stub:
 
     While it is `away`, its gateway answers. While it is `held`, its answers wait, and clients that disconnect meanwhile
     are counted in `left`. `name` is the model in its answers, `listed` its answer to `/models`. `keys` are the
-    authorizations received.
+    authorizations received, `stored` the addresses of pictures by their uuid.
     """
 
     latency_s: float = 0.0
@@ -63,6 +64,7 @@ class Stub:
     left: int = 0
     most_at_once: int = 0
     log: Path | None = None
+    stored: dict[str, str] = field(default_factory=dict)
     _now: int = 0
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -75,20 +77,20 @@ class Stub:
         if scope["path"].endswith("/models"):
             await _send(send, Reply(raw=self.listed))
             return
-        body = json.loads(content)
+        sent, body = json.loads(content), json.loads(content)
         if self.keep:
             self.keys.append(dict(scope["headers"]).get(b"authorization", b"").decode() or None)
         self.requests += 1
         self._now += 1
         self.most_at_once = max(self.most_at_once, self._now)
         if self.keep:
-            self.asked.append(body)
+            self.asked.append(sent)
         if self.log is not None:
-            pictures = [(sha256(jpeg).hexdigest(), len(jpeg)) for jpeg in pictures_of(body)]
+            pictures = [(sha256(jpeg).hexdigest(), len(jpeg)) for jpeg in pictures_of(sent)]
             with self.log.open("a", encoding="utf-8") as file:
                 file.write(json.dumps({"body": len(content), "pictures": pictures}) + "\n")
         try:
-            reply = self.behave(body) or Reply(content=json.dumps(answer(body)))
+            reply = self._recalled(body) or self.behave(body) or Reply(content=json.dumps(answer(body)))
             await asyncio.sleep(self.latency_s + reply.delay_s)
             await self._let_go(receive)
         finally:
@@ -96,6 +98,17 @@ class Stub:
         if reply.content is not None:
             reply.raw = json.dumps(completion_of(body, reply, self.name)).encode()
         await _send(send, reply)
+
+    def _recalled(self, body: Body) -> Reply | None:
+        """Put in the pictures that a request names by their uuid; an error if one is not known, as from vLLM."""
+        for part in (part for part in body["messages"][1]["content"] if "uuid" in part):
+            if part["image_url"] is not None:
+                self.stored[part["uuid"]] = part["image_url"]["url"]
+            elif part["uuid"] in self.stored:
+                part["image_url"] = {"url": self.stored[part["uuid"]]}
+            else:
+                return Reply(status=400, raw=b'{"error": {"message": "a uuid is not in the cache"}}')
+        return None
 
     async def _let_go(self, receive: Any) -> None:
         """Wait while answers are held; after the whole request, only the end of the connection can be received."""
@@ -123,11 +136,15 @@ def text_of(body: Body) -> str:
 
 
 def picture_of(part: Any) -> bytes:
-    return base64.b64decode(part["image_url"]["url"].split(",", 1)[1])
+    url = part["image_url"]["url"]
+    if url.startswith("file://"):
+        return Path(unquote(urlsplit(url).path)).read_bytes()
+    return base64.b64decode(url.split(",", 1)[1])
 
 
 def pictures_of(body: Body) -> list[bytes]:
-    return [picture_of(part) for part in body["messages"][1]["content"] if part["type"] == "image_url"]
+    """The pictures of a body that are in it or in a file."""
+    return [picture_of(part) for part in body["messages"][1]["content"] if part.get("image_url") is not None]
 
 
 def answer(body: Body, specialists: int | None = None) -> Any:

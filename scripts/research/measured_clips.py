@@ -107,7 +107,7 @@ def simulated_clips(folder: Path, cache: Path) -> Iterator[KnownClip]:
         clip = truth.clip
         kept = SeriesCache(cache / folder.name, clip.id)
         if kept.recorder is not None:
-            decode_clip(folder / clip.uri, layout=clip.layout, observers=(kept.recorder,)).close()
+            decode_clip(folder / clip.uri, layout=clip.layout, observers=(kept.recorder,), pictures_fps=0).close()
             kept.save(clip.layout.active, clip.duration_s)
         yield KnownClip(clip.id, truth, kept.load(clip.layout.active, clip.frame_times_s, clip.duration_s), world or "")
 

@@ -14,6 +14,7 @@ import pytest
 
 from robogaze.core.clip import Layout
 from robogaze.core.pictures import PictureSettings
+from robogaze.core.sampling import Regime
 from robogaze.errors import VideoError
 from robogaze.media import DecodedClip, decode_clip, decoded_clip
 from robogaze.media.compose import FrameCanvas, decode_image, encode_jpeg, fit, split
@@ -109,6 +110,73 @@ def test_clip_is_decoded_once(clip: Path, monkeypatch: pytest.MonkeyPatch) -> No
         decoded.sheet((1, 2), 2)
         decoded.thumbnail(3, 32)
     assert readings == [clip]
+
+
+# Pictures that are made when they are shown.
+
+
+def encoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The number of pictures that are encoded from now on, as the length of a list."""
+    made: list[int] = []
+
+    def counting(image: Image, quality: int) -> bytes:
+        made.append(quality)
+        return encode_jpeg(image, quality)
+
+    monkeypatch.setattr(decoded_clip, "encode_jpeg", counting)
+    return made
+
+
+@pytest.mark.parametrize("fps", [0.0, 1.3, 4.0])
+@pytest.mark.parametrize("part", [{}, {"start_s": 5 / FPS, "end_s": 20 / FPS}])
+@pytest.mark.parametrize("max_side_px", [48, 1024])
+@pytest.mark.parametrize("name", ["clip", "grid_clip"])
+def test_pictures_are_byte_for_byte_those_of_a_clip_in_which_all_are_made(
+    name: str, max_side_px: int, part: dict[str, float], fps: float, request: pytest.FixtureRequest
+) -> None:
+    path, settings = request.getfixturevalue(name), PictureSettings(max_side_px=max_side_px)
+    with (
+        closing(decode_clip(path, settings=settings, **part)) as whole,
+        closing(decode_clip(path, settings=settings, pictures_fps=fps, **part)) as sparse,
+    ):
+        assert sparse.times_s == whole.times_s
+        assert sparse.thumbnail(3, 32) == whole.thumbnail(3, 32)
+        assert sparse.sheet((1, 2, 9), 2).jpeg == whole.sheet((1, 2, 9), 2).jpeg
+        for number in range(len(whole.times_s)):
+            assert sparse.frame_image(number).picture == whole.frame_image(number).picture
+            assert sparse.frame_image(number).jpeg == whole.frame_image(number).jpeg
+            for view, other in zip(sparse.originals([number])[number], whole.originals([number])[number], strict=True):
+                assert np.array_equal(view, other)
+
+
+@pytest.mark.parametrize("fps", [0.7, 2.0, 4.0, 5.3, 16.0])
+def test_frames_of_a_rate_are_encoded_while_decoding(clip: Path, monkeypatch: pytest.MonkeyPatch, fps: float) -> None:
+    made = encoded(monkeypatch)
+    with closing(decode_clip(clip, pictures_fps=fps)) as decoded:
+        numbers = Regime(rate_fps=fps).frames(decoded.times_s, decoded.duration_s)
+        assert len(numbers) <= len(made) <= len(numbers) + 1
+        clip.unlink()
+        assert [number_in(decoded.views(number)[0]) for number in numbers] == list(numbers)
+
+
+def test_frames_that_are_made_together_are_read_once(clip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = encoded(monkeypatch)
+    with closing(decode_clip(clip, pictures_fps=0)) as decoded:
+        assert len(made) == 1
+        decoded.make_pictures((3, 4, 20))
+        decoded.make_pictures((3, 4))
+        assert len(made) == 4
+        decoded.frame_image(9)
+        assert len(made) == 24, "the second time, all that are missing are made"
+        clip.unlink()
+        assert [number_in(decoded.views(number)[0]) for number in range(24)] == list(range(24))
+
+
+def test_picture_of_a_video_that_is_gone_is_refused(clip: Path) -> None:
+    with closing(decode_clip(clip, pictures_fps=0)) as decoded:
+        clip.unlink()
+        with pytest.raises(VideoError, match=r"clip\.mp4"):
+            decoded.frame_image(9)
 
 
 def test_observers_get_every_frame_in_full_size(clip: Path) -> None:

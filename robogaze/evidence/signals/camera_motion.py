@@ -186,9 +186,7 @@ def _camera_move(before: NDArray[np.uint8], now: NDArray[np.uint8]) -> _Move:
     corners = _corners(before)
     if len(corners) < _LEAST_POINTS:
         return _Move()
-    if not _can_be_followed(before, now, corners):
-        return _Move()
-    start, end = _follow(before, now, corners)
+    start, end = _followed(before, now, corners)
     if len(start) < _LEAST_POINTS:
         return _Move()
     still = np.hypot(*(end - start).T) < _STILL_PX
@@ -240,25 +238,32 @@ def _corners(gray: NDArray[np.uint8]) -> Points:
     return np.stack(places, axis=1).astype(np.float32)
 
 
-def _can_be_followed(before: NDArray[np.uint8], now: NDArray[np.uint8], corners: Points) -> bool:
-    """Whether enough points of a sample return; a small number of points is always followed completely.
+def _followed(before: NDArray[np.uint8], now: NDArray[np.uint8], corners: Points) -> tuple[Points, Points]:
+    """The points that return when followed backward, before and after; none if too few of a sample return.
 
-    Points that are not in the next frame take longest to follow. With this check noise takes no longer than video.
+    Points that are not in the next frame take longest to follow. With the sample, noise takes no longer than video. A
+    small number of points is always followed completely.
     """
-    if len(corners) <= 2 * _SAMPLE:
-        return True
-    sample = corners[np.linspace(0, len(corners) - 1, _SAMPLE).astype(np.intp)]
-    start, _ = _follow(before, now, sample)
-    return len(start) >= _LEAST_RETURNED * _SAMPLE
+    ends = np.empty_like(corners)
+    returned = np.zeros(len(corners), dtype=np.bool_)
+    remaining = np.ones(len(corners), dtype=np.bool_)
+    if len(corners) > 2 * _SAMPLE:
+        sample = np.linspace(0, len(corners) - 1, _SAMPLE).astype(np.intp)
+        ends[sample], returned[sample] = _follow(before, now, corners[sample])
+        if np.count_nonzero(returned) < _LEAST_RETURNED * _SAMPLE:
+            return corners[:0], ends[:0]
+        remaining[sample] = False
+    ends[remaining], returned[remaining] = _follow(before, now, corners[remaining])
+    return corners[returned], ends[returned]
 
 
-def _follow(before: NDArray[np.uint8], now: NDArray[np.uint8], start: Points) -> tuple[Points, Points]:
-    """The points that return when followed backward, before and after."""
+def _follow(before: NDArray[np.uint8], now: NDArray[np.uint8], start: Points) -> tuple[Points, NDArray[np.bool_]]:
+    """Where points are afterwards, and which of them return when followed backward."""
     end, forward_found, _ = cv2.calcOpticalFlowPyrLK(before, now, start[:, None], np.empty_like(start[:, None]))
     back, backward_found, _ = cv2.calcOpticalFlowPyrLK(now, before, end, np.empty_like(end))
     off = np.hypot(*(back[:, 0] - start).T)
-    kept = (forward_found.ravel() == 1) & (backward_found.ravel() == 1) & (off < _RETURN_PX)
-    return start[kept], end[kept, 0]
+    returned = (forward_found.ravel() == 1) & (backward_found.ravel() == 1) & (off < _RETURN_PX)
+    return np.asarray(end[:, 0], dtype=np.float32), np.asarray(returned, dtype=np.bool_)
 
 
 def _regions(points: Points, shape: tuple[int, ...]) -> NDArray[np.bool_]:

@@ -61,8 +61,8 @@ class Seams:
             self._seams.append(math.nan)
             self._usual = self._before.astype(np.float32)
             return
-        known = before | (self._usual > _USUAL)
-        new = self._before > cv2.dilate(known.astype(np.uint8), np.ones(_BEFORE_PX, np.uint8))
+        known = cv2.max(before, (self._usual > _USUAL).view(np.uint8))
+        new = np.asarray(cv2.subtract(self._before, cv2.dilate(known, np.ones(_BEFORE_PX, np.uint8))), dtype=np.uint8)
         cv2.accumulateWeighted(self._before, self._usual, _UPDATE_RATE)
         shares = np.sort([_by_row(part) for part in np.array_split(new, _PARTS, axis=1)], axis=0)
         along = shares[_PARTS - _LEAST_PARTS]
@@ -81,10 +81,11 @@ class Seams:
 
 def _steps(gray: NDArray[np.uint8]) -> Steps:
     """Where a row differs sharply from the next."""
-    differ = cv2.absdiff(gray[1:], gray[:-1]).astype(np.int16)
-    return np.asarray(differ[1:-1] - np.maximum(differ[:-2], differ[2:]) > _STEP_LEVELS, dtype=np.uint8)
+    differ = cv2.absdiff(gray[1:], gray[:-1])
+    more = cv2.subtract(differ[1:-1], cv2.max(differ[:-2], differ[2:]))
+    return np.asarray(cv2.threshold(more, _STEP_LEVELS, 1, cv2.THRESH_BINARY)[1], dtype=np.uint8)
 
 
-def _by_row(part: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """The share of True in each row."""
-    return np.asarray(cv2.reduce(part.astype(np.uint8), 1, cv2.REDUCE_AVG, dtype=cv2.CV_64F).ravel(), dtype=np.float64)
+def _by_row(part: Steps) -> NDArray[np.float64]:
+    """The share of 1 in each row."""
+    return np.asarray(cv2.reduce(part, 1, cv2.REDUCE_AVG, dtype=cv2.CV_64F).ravel(), dtype=np.float64)

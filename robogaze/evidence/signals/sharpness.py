@@ -9,7 +9,7 @@ directions, and the direction that loses most counts.
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import cv2
 import numpy as np
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from robogaze.evidence.base import FrameView, Signal, ViewSignals
 from robogaze.evidence.series import own_level
 
-_Map = NDArray[np.float32]
-"""A value per pixel of the working picture."""
+_Values = NDArray[np.float32]
+"""A value for each of some pixels of the working picture."""
 
 WORK_SIDE_PX = 640
 """The longer side of the working picture: half of a usual frame. At 320 px slight defocus would not show."""
@@ -31,39 +31,8 @@ _LEAST_EDGE_SHARE, _LEAST_EDGE_PX = 0.002, 16  # with fewer edges than either, s
 _MANY, _EVERY = 10_000, 7  # from this many pixels on, every seventh is enough to find the strongest edges
 _LEAST_CONTRAST = 0.1  # of full scale: in fog and in the dark there is noise instead of edges
 _OWN_PERCENT = 90  # the clip's own level is the sharpness of its better frames
-_SECOND_ORDERS = (((2, 0), 1 / 4), ((1, 1), 1 / 4), ((0, 2), 1 / 4))  # orders of Sobel, and their scales to pixels
 _DIRECTIONS = (0.0, math.pi / 4, math.pi / 2, 3 * math.pi / 4)
 _NO_EDGES = "the picture is too dark or too flat there to have edges"
-
-
-@dataclass(frozen=True)
-class _Derivatives:
-    """First and second derivatives of luma, to the right and down."""
-
-    right: _Map
-    down: _Map
-    right_right: _Map
-    right_down: _Map
-    down_down: _Map
-
-    @classmethod
-    def of(cls, gray: cv2.typing.MatLike) -> "_Derivatives":
-        first = [cv2.Scharr(gray, cv2.CV_32F, *order, scale=1 / 32) for order in ((1, 0), (0, 1))]
-        second = [cv2.Sobel(gray, cv2.CV_32F, *order, scale=scale) for order, scale in _SECOND_ORDERS]
-        return cls(*(np.asarray(derivative, dtype=np.float32) for derivative in (*first, *second)))
-
-    def sharpness_across(self, angle: float) -> float:
-        """The inverse width of the strongest edges across a direction; NaN with too few edges."""
-        cos, sin = math.cos(angle), math.sin(angle)
-        gradient = np.abs(np.asarray(cos * self.right + sin * self.down, dtype=np.float32))
-        strong = _strongest(gradient)
-        if strong is None:
-            return math.nan
-        right_right, right_down, down_down = (
-            derivative[strong] for derivative in (self.right_right, self.right_down, self.down_down)
-        )
-        second = cos * cos * right_right + 2 * cos * sin * right_down + sin * sin * down_down
-        return _inverse_edge_width(gradient[strong], np.asarray(second, dtype=np.float32))
 
 
 class Sharpness:
@@ -100,10 +69,9 @@ class Sharpness:
             self._sharpness.append(math.nan)
             self._across.append((math.nan,) * len(_DIRECTIONS))
             return
-        gray = _working_picture(frame)
-        derivatives = _Derivatives.of(gray)
-        self._sharpness.append(_sharpness(cv2.magnitude(derivatives.right, derivatives.down), gray))
-        self._across.append(tuple(derivatives.sharpness_across(angle) for angle in _DIRECTIONS))
+        whole, *across = _sharpness(_working_picture(frame))
+        self._sharpness.append(whole)
+        self._across.append(tuple(across))
 
     def finish(self) -> ViewSignals:
         """Series over all frames; NaN without edges, and the drop is NaN in a clip under 0.5 s."""
@@ -121,23 +89,47 @@ def _working_picture(frame: FrameView) -> cv2.typing.MatLike:
     return cv2.GaussianBlur(gray, (0, 0), _SMOOTH_PX)
 
 
-def _sharpness(gradient: cv2.typing.MatLike, gray: cv2.typing.MatLike) -> float:
-    """The inverse width of the strongest edges in any direction; NaN with too few edges."""
-    strong = _strongest(gradient)
-    if strong is None:
-        return math.nan
-    return _inverse_edge_width(gradient[strong], cv2.Laplacian(gray, cv2.CV_32F)[strong])
+def _sharpness(gray: cv2.typing.MatLike) -> Iterator[float]:
+    """The inverse width of the strongest edges in any direction, then across each of _DIRECTIONS; NaN with too few."""
+    right, down = (_flat(cv2.Scharr(gray, cv2.CV_32F, *order, scale=1 / 32)) for order in ((1, 0), (0, 1)))
+    length = _flat(cv2.magnitude(right, down))
+    is_large = length.size > _MANY
+    sample = slice(None, None, _EVERY if is_large else 1)
+    limits = [_limit(gradient) for gradient in _gradients(length[sample], right[sample], down[sample])]
+    # No gradient is longer than `length`, but it may be rounded up.
+    near = np.flatnonzero(length >= (0.999 * min(limits) if is_large else 0.0))
+    seconds = _second_derivatives(gray, near)
+    for gradient, second, limit in zip(_gradients(length[near], right[near], down[near]), seconds, limits, strict=True):
+        if np.count_nonzero(gradient > _EDGE_LEVELS_PX) < max(_LEAST_EDGE_PX, _LEAST_EDGE_SHARE * length.size):
+            yield math.nan
+            continue
+        strong = gradient >= limit
+        yield float(np.sqrt(np.mean(np.square(second[strong])) / np.mean(np.square(gradient[strong]))))
 
 
-def _strongest(gradient: cv2.typing.MatLike) -> NDArray[np.bool_] | None:
-    """Where the strongest edges are; None with too few edges."""
-    if np.count_nonzero(gradient > _EDGE_LEVELS_PX) < max(_LEAST_EDGE_PX, _LEAST_EDGE_SHARE * gradient.size):
-        return None
-    sample = gradient.ravel()[::_EVERY] if gradient.size > _MANY else gradient.ravel()
-    place = int((1 - _EDGE_SHARE) * sample.size)
-    return np.asarray(gradient >= max(_EDGE_LEVELS_PX, float(np.partition(sample, place)[place])))
+def _gradients(length: _Values, right: _Values, down: _Values) -> tuple[_Values, ...]:
+    """The gradient in any direction, and across each of _DIRECTIONS."""
+    diagonal = np.float32(math.sqrt(0.5))
+    right_part, down_part = diagonal * right, diagonal * down
+    return (length, *map(np.abs, (right, right_part + down_part, down, down_part - right_part)))
 
 
-def _inverse_edge_width(gradient: cv2.typing.MatLike, second: cv2.typing.MatLike) -> float:
-    """The second derivative over the first, as root mean squares."""
-    return float(np.sqrt(np.mean(np.square(second)) / np.mean(np.square(gradient))))
+def _second_derivatives(gray: cv2.typing.MatLike, places: NDArray[np.intp]) -> Iterator[_Values]:
+    """The Laplacian at some places of the flattened picture, then the derivatives across each of _DIRECTIONS."""
+    yield _flat(cv2.Laplacian(gray, cv2.CV_32F))[places]
+    right_right, right_down, down_down = (
+        _flat(cv2.Sobel(gray, cv2.CV_32F, *order, scale=1 / 4))[places] for order in ((2, 0), (1, 1), (0, 2))
+    )
+    for angle in _DIRECTIONS:
+        cos, sin = math.cos(angle), math.sin(angle)
+        yield cos * cos * right_right + 2 * cos * sin * right_down + sin * sin * down_down
+
+
+def _limit(gradient: _Values) -> float:
+    """The least gradient of the strongest edges."""
+    place = int((1 - _EDGE_SHARE) * gradient.size)
+    return max(_EDGE_LEVELS_PX, float(np.partition(gradient, place)[place]))
+
+
+def _flat(picture: cv2.typing.MatLike) -> _Values:
+    return np.asarray(picture, dtype=np.float32).ravel()

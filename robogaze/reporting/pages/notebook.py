@@ -112,7 +112,7 @@ def _from_video(report: Report) -> dict[int, bytes]:
     clip, path = report.clip, Path(report.clip.uri)
     if not report.events or not path.is_file() or file_sha256(path) != clip.sha256:
         return {}
-    decoded = decode_clip(path, layout=clip.layout, start_s=clip.start_s, end_s=clip.end_s)
+    decoded = decode_clip(path, layout=clip.layout, start_s=clip.start_s, end_s=clip.end_s, pictures_fps=0)
     try:
         numbers = {
             frame
@@ -120,6 +120,7 @@ def _from_video(report: Report) -> dict[int, bytes]:
             for frame in (key.before, key.first, key.middle, key.after)
             if frame is not None
         }
+        decoded.make_pictures(numbers)
         return {number: decoded.thumbnail(number, FRAME_WIDTH_PX) for number in sorted(numbers)}
     finally:
         decoded.close()

@@ -101,15 +101,16 @@ class ClipWorker:
                     )
                     opened = await on_core(stack.enter_context, opening)
                 report = await diagnose(opened, self.pipeline, self.models)
+                frames = await on_core(_thumbnails, opened, frames_to_show(report))
             except VideoError as error:
                 return Result(task.clip_id, unreadable=str(error))
-            frames = await on_core(_thumbnails, opened, frames_to_show(report))
             pictures = await on_core(_evidence_pictures, opened, pictures_to_show(report))
             return Result(task.clip_id, report, frames, pictures)
 
 
 def _thumbnails(opened: OpenClip, frames: Sequence[int]) -> dict[int, bytes]:
     side = _THUMBNAIL_PX if len(opened.clip.layout.active) == 1 else _THUMBNAIL_VIEW_PX
+    opened.decoded.make_pictures(frames)
     return {number: opened.decoded.thumbnail(number, side) for number in frames}
 
 

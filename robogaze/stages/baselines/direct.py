@@ -26,6 +26,7 @@ from robogaze.stages.answers import RecurringFaultAnswer, SeverityAnswer, Single
 from robogaze.stages.base import Examiner
 from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context
+from robogaze.threads import on_core
 
 _MAX_EVENTS = 12
 
@@ -80,6 +81,9 @@ class Direct(Examiner):
     samples: int = Field(default=1, ge=1)
     temperature: float | None = Field(default=None, ge=0)
 
+    def shows_any_frame(self) -> bool:
+        return False
+
     def templates(self) -> Mapping[str, type]:
         return {self.prompt: DirectVariables}
 
@@ -91,7 +95,8 @@ class Direct(Examiner):
     async def run(self, context: Context, client: ModelClient) -> Context:
         """Send one query per sample, in parallel."""
         taken = len(samples_of(client))
-        queries = [self._query(sample, context, client) for sample in range(taken, taken + self.samples)]
+        images = await on_core(self._images, client)
+        queries = [self._query(sample, images, context, client) for sample in range(taken, taken + self.samples)]
         answers = await client.ask_all(queries, context)
         failures = tuple(answer.failure for answer in answers if isinstance(answer, NoAnswer))
         reported = [
@@ -122,13 +127,13 @@ class Direct(Examiner):
         reason = f"{calls}, {len(frames)} of {clip.frame_count} frames{longest}"
         return Coverage(state="partial" if unseen else "examined", reason=reason)
 
-    def _images(self, frames: Sequence[int], client: ModelClient) -> tuple[FrameImage, ...]:
-        shown = client.show(self.role(), frames)
+    def _images(self, client: ModelClient) -> tuple[FrameImage, ...]:
+        shown = client.show(self.role(), client.frames(self.role()))
         first = client.decoded_clip.frame_image(0)
         beside = self.first_frame and all(image.picture.id != first.picture.id for image in shown)
         return (first, *shown) if beside else shown
 
-    def _query(self, sample: int, context: Context, client: ModelClient) -> Query:
+    def _query(self, sample: int, images: tuple[FrameImage, ...], context: Context, client: ModelClient) -> Query:
         frames = client.frames(self.role())
         dimensions = tuple(client.domain.dimensions[name] for name in context.dimensions)
         base = RecurringEventAnswer if self.recurring else EventAnswer
@@ -144,7 +149,7 @@ class Direct(Examiner):
                 cascade=client.domain.taxonomy.cascade,
                 not_annotated=client.domain.taxonomy.not_annotated,
             ),
-            images=self._images(frames, client),
+            images=images,
             contract=list_answer("events", event, _MAX_EVENTS),
             sample=sample,
             temperature=self.temperature,

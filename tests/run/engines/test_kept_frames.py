@@ -2,13 +2,17 @@
 
 import asyncio
 from pathlib import Path
+from shutil import copy
+from typing import Any
 
 import pytest
 import yaml
 from making import scripted
 
 from robogaze.core.key_frames import pictures_to_show
+from robogaze.core.report import Report
 from robogaze.datasets import ManifestEntry
+from robogaze.diagnose import diagnose
 from robogaze.domains import load_domain
 from robogaze.errors import VideoError
 from robogaze.media.compose import decode_image
@@ -44,6 +48,24 @@ async def test_the_claim_sheets_that_evidence_names_are_kept() -> None:
         height, width = decode_image(jpeg, name).shape[:2]
         assert max(width, height) <= 1200
         assert width / height == pytest.approx(known[name].width / known[name].height, rel=0.01)
+
+
+async def test_a_video_that_is_gone_before_its_frames_are_kept_is_unreadable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "grid.mp4"
+    copy(CLIPS / "multi_view.mp4", path)
+
+    async def gone_afterwards(*given: Any) -> Report:
+        report = await diagnose(*given)
+        path.unlink()
+        return report
+
+    monkeypatch.setattr(base, "diagnose", gone_afterwards)
+    unit = ClipWorker(Pipeline.build(load_domain("robot"), "pixels"))
+    result = await unit(Task("grid", ManifestEntry(path=path)), asyncio.Semaphore(1))
+    assert result.report is None
+    assert "grid.mp4" in result.unreadable
 
 
 async def test_a_video_that_changes_while_it_is_diagnosed_is_unreadable(monkeypatch: pytest.MonkeyPatch) -> None:
