@@ -1,7 +1,5 @@
 """`robogaze annotations`: what annotators have done, and their annotations as reports."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

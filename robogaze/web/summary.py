@@ -9,11 +9,18 @@ from robogaze.core.report import Report
 from robogaze.domains import Domain, default_domain, load_domain
 from robogaze.errors import InputError
 from robogaze.reporting.tables import ResultTable
+from robogaze.reporting.tables.table import Row
 from robogaze.store import file_name
 from robogaze.web.annotation_reports import annotation_report
 from robogaze.web.annotation_store import AnnotationStore, Authorship, Revision
 from robogaze.web.opening import review_plans
 from robogaze.web.review import ReviewEstimates, review_estimates
+
+_ANNOTATOR_COLUMNS = ("annotator", "review of", "submitted", "clean", "events", "drafts", "seconds per clip")
+_REVIEW_COLUMNS = (
+    *("run", "annotator", "clips", "accepted", "edited", "rejected", "added"),
+    *("precision", "accepted as it is", "found"),
+)
 
 
 @dataclass(frozen=True)
@@ -41,26 +48,18 @@ class StoreSummary:
 
     def tables(self) -> Iterator[ResultTable]:
         """The summary as tables."""
-        columns = ("annotator", "review of", "submitted", "clean", "events", "drafts", "seconds per clip")
-        rows = tuple(
+        annotators: tuple[Row, ...] = tuple(
             (row.annotator, row.review, row.submitted, row.clean, row.events, row.drafts, row.seconds_per_clip.value)
             for row in self.annotators
         )
-        yield ResultTable("annotators", "Annotations", columns, rows)
-        reviews = tuple(
-            (
-                *(run, annotator, f"{found.clips} of {found.planned}"),
-                *(*found.verdicts.values(), found.added, found.precision, found.accepted, found.found),
-            )
+        yield ResultTable("annotators", "Annotations", _ANNOTATOR_COLUMNS, annotators)
+        reviews: tuple[Row, ...] = tuple(
+            (run, annotator, f"{found.clips} of {found.planned}", *_verdict_cells(found))
             for run, by_annotator in self.reviews.items()
             for annotator, found in by_annotator.items()
         )
         if reviews:
-            columns = (
-                *("run", "annotator", "clips", "accepted", "edited", "rejected", "added"),
-                *("precision", "accepted as it is", "found"),
-            )
-            yield ResultTable("reviews", "Reviews", columns, reviews, _REVIEW_NOTES)
+            yield ResultTable("reviews", "Reviews", _REVIEW_COLUMNS, reviews, _REVIEW_NOTES)
 
 
 _REVIEW_NOTES = (
@@ -123,6 +122,11 @@ def _by_author(revisions: Sequence[Revision]) -> Mapping[Authorship, Sequence[Re
     for revision in revisions:
         found.setdefault(revision.author, []).append(revision)
     return found
+
+
+def _verdict_cells(found: ReviewEstimates) -> Row:
+    counts = found.verdicts["accepted"], found.verdicts["edited"], found.verdicts["rejected"], found.added
+    return *counts, found.precision, found.accepted, found.found
 
 
 def _row(author: Authorship, submitted: Sequence[Revision], drafts: Sequence[Revision]) -> AnnotatorSummary:
