@@ -153,7 +153,8 @@ store = open_store(Path(sys.argv[1]))
 clip = make_clip(id="cup")
 for base in range(10_000):
     now = datetime.now(UTC)
-    print(store.append(clip, Authorship("ann"), ClipDraft(seconds_spent=base), base=base, status="draft", now=now), flush=True)
+    draft = ClipDraft(seconds_spent=base)
+    print(store.append(clip, Authorship("ann"), draft, base=base, status="draft", now=now), flush=True)
 """
 
 

@@ -1,7 +1,10 @@
 """Frame times and videos: what the page shows is what the decoder shows."""
 
+import os
+from itertools import pairwise
 from pathlib import Path
 
+import av
 import pytest
 from media.videos import begin_later, end_earlier, number_in, write
 
@@ -97,15 +100,13 @@ def test_a_part_of_a_file_gets_a_proxy_that_starts_at_0(media: ClipMedia, tmp_pa
 
 
 def test_a_proxy_is_made_once_with_key_frames_close_together(media: ClipMedia, tmp_path: Path) -> None:
-    import av
-
     path = write(tmp_path / "clip.mkv", 64)
     first = media.video(entry(path)).path
     made = first.stat().st_mtime_ns
     assert media.video(entry(path)).path.stat().st_mtime_ns == made
     with av.open(str(first)) as container:
         keys = [number for number, packet in enumerate(container.demux(video=0)) if packet.is_keyframe]
-    assert keys == list(range(0, 64, 8))
+    assert max(after - before for before, after in pairwise([*keys, 64])) == 8
 
 
 def test_a_proxy_can_be_asked_for(media: ClipMedia, tmp_path: Path) -> None:
@@ -119,8 +120,6 @@ def test_a_clip_is_decoded_once(media: ClipMedia, store: AnnotationStore, tmp_pa
     other = ClipMedia(store, tmp_path)
     stat = path.stat()
     path.write_bytes(b"x" * stat.st_size)  # a decoder would refuse it
-    import os
-
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
     assert other.clip(entry(path)) == clip
 
