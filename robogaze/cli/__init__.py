@@ -3,7 +3,7 @@
 stdout is data, stderr is progress and messages.
 
 0 done · 1 error · 2 usage · 3 a gate failed · 4 finished, but some clips are incomplete ·
-5 no backend can be reached · 130 interrupted
+5 no backend or environment can be reached · 130 interrupted
 """
 
 import logging
@@ -18,7 +18,7 @@ import click
 
 from robogaze.cli import interrupt
 from robogaze.cli.shared.flags import with_flags
-from robogaze.errors import OptionError, RobogazeError, Unreachable
+from robogaze.errors import EnvironmentFault, OptionError, RobogazeError, Unreachable
 
 _COMMANDS = (
     "score",
@@ -36,6 +36,7 @@ _COMMANDS = (
     "report",
     "domain",
     "dataset",
+    "env",
     "forge",
     "doctor",
     "serve",
@@ -137,7 +138,8 @@ def _explain(error: Exception) -> int:
         click.echo(f"error: {with_flags(str(error))}", err=True)
         if isinstance(error, OptionError):
             return EXIT_USAGE
-        return EXIT_UNREACHABLE if isinstance(error, Unreachable) else EXIT_ERROR
+        fault = isinstance(error, EnvironmentFault) and error.kind == "unreachable"
+        return EXIT_UNREACHABLE if fault or isinstance(error, Unreachable) else EXIT_ERROR
     if isinstance(error, OSError):
         what = f"{error.filename}: {error.strerror}" if error.filename else f"{error.strerror or error}"
         click.echo(f"error: {what}", err=True)
