@@ -1,8 +1,8 @@
 """Loads a folder of data as a `Domain`.
 
 A domain is found by the name of a built-in one, or by the path of a folder with `domain.yaml`. Next to it are
-`taxonomy.yaml`, `pipelines/*.yaml`, `agents/*.yaml` and, for a user's own domain, `prompts/`. Missing files are taken from the built-in
-domain of the same id, and prompts also from the shared ones.
+`taxonomy.yaml`, `pipelines/*.yaml`, `agents/*.yaml` and, for a user's own domain, `prompts/`. Missing files are taken
+from the built-in domain of the same id, and prompts also from the shared ones.
 """
 
 from collections.abc import Iterable

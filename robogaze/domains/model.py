@@ -1,7 +1,7 @@
 """A domain: what to look for and how to ask, as data.
 
-Dimensions with event types, each with a definition; the severity levels; pipelines; agents; prompts; a judge. All of it is
-read from files, and code never names their content.
+Dimensions with event types, each with a definition; the severity levels; pipelines; agents; prompts; a judge. All of
+it is read from files, and code never names their content.
 """
 
 from collections.abc import Iterator, Mapping
@@ -167,7 +167,7 @@ class AgentSpec(Data):
     `recent_steps` are shown in full detail; with in-session memory, older ones are summarised, as many at a time;
     without it, only the last `steps_without_memory` are shown. `verification` is None where claims are reported at
     once. `loop_steps` equal steps, and `failures_in_a_row`, end a play. Between two steps at most `readings_in_a_row`
-    documents are read, `reading_characters` of each. At most `shorten_replays` replays shorten the commands of a report.
+    documents are read, `reading_characters` of each. At most `shorten_replays` replays shorten a report's commands.
     """
 
     schema_version: Literal[1]

@@ -85,7 +85,7 @@ class PlayClaim:
 
 
 def signs_of(candidate: CandidateAnswer, replies: Sequence[PlayEntry]) -> tuple[str, ...]:
-    """The signs of a candidate, given the replies since the initial state; raises ValueError where a reply lacks one."""
+    """The signs of a candidate, from the replies since the initial state. Raises ValueError where a reply lacks one."""
     by_step = {entry.step: entry for entry in replies}
     steps = [excerpt.step for excerpt in candidate.evidence]
     if steps != sorted(steps):

@@ -72,7 +72,7 @@ class ReplayRuling(Answer):
 
 
 def step_contract(types: Iterable[str], tools: Iterable[Tool], *, reflects: bool) -> type[StepAnswer]:
-    """The contract of a step: the types of faults and the tools there are; with a reflection on the last step or not."""
+    """The contract of a step: the types of faults and the tools there are; with or without a reflection."""
     candidate = narrowed(CandidateAnswer, type=one_of(types))
     last_step = ReflectionAnswer if reflects else type(None)
     return narrowed(StepAnswer, last_step=last_step, candidate=candidate | None, tool=one_of(tools))

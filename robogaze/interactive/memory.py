@@ -1,4 +1,4 @@
-"""Cross-session memory: what the sessions in an environment leave to the next one (GBQA, 4.2), in a file per environment."""
+"""Cross-session memory: what the sessions in an environment leave to the next one (GBQA, 4.2), in one file."""
 
 from pathlib import Path
 from typing import Any, Literal

@@ -191,3 +191,140 @@ class PlayRun:
 
     def _trace_path(self, play: PlayId) -> Path:
         return self.folder.root / "plays" / file_name(str(play)) / "trace.jsonl"
+
+    def _writer(self, play: PlayId) -> Callable[[PlayEntry], None]:
+        """Writes the trace of a play as it goes on; the earlier trace of an interrupted play is kept aside."""
+        path = self._trace_path(play)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_file():
+            path.replace(_earlier(path))
+
+        def write(entry: PlayEntry) -> None:
+            with path.open("a", encoding="utf-8") as file:
+                file.write(f"{entry.model_dump_json()}\n")
+            self.on_step(play, entry)
+
+        return write
+
+    def _note_divergence(self, play: PlayId, session: PlaySession) -> None:
+        """Note where a resumed play was answered otherwise than before it was interrupted."""
+        step = first_divergence(_earlier(self._trace_path(play)), session.trace.entries)
+        if step is not None:
+            session.notes.append(
+                f"When the play was resumed, the environment answered step {step} otherwise than before; from there on "
+                "the play is a new one."
+            )
+
+    async def _remember(self, play: PlayId, session: PlaySession) -> None:
+        """Keep what a session leaves to the next one."""
+        notes = await session.distil()
+        if notes is not None:
+            memory = read_memory(self.folder.root, play.environment)
+            write_memory(self.folder.root, memory.including(play.session, notes))
+
+    def _store(self, play: PlayId, session: PlaySession) -> None:
+        """Write the trace and then the report of a play; one without a report is played again."""
+        path, text = self._trace_path(play), session.trace.text()
+        write_whole(path, text)
+        _earlier(path).unlink(missing_ok=True)
+        report = play_report(play, session, path.relative_to(self.folder.root).as_posix(), self._facts(play))
+        line = ManifestLine(
+            clip_id=str(play),
+            path=report.clip.uri,
+            sha256=sha256(text.encode()).hexdigest(),
+            prompt_id=play.environment,
+        )
+        self.folder.add(line, replace=True)
+        self.folder.write(report, {step: screen.jpeg for step, screen in session.screens.items()})
+        self.on_report(report)
+
+    def _facts(self, play: PlayId) -> dict[str, Any]:
+        """What a report says about how the play was made."""
+        return {
+            "environment": play.environment,
+            "mode": self.options.mode,
+            "budget": self.options.budget,
+            "session": play.session,
+            "agent": self.options.agent,
+            "memory": self.agent.memory,
+            "seed": self.options.seed,
+        }
+
+    def result(self) -> PlayResult:
+        """The result of a run that was executed."""
+        found = (self.folder.stored.report(str(play)) for play in self.plays)
+        return PlayResult(
+            tuple(report for report in found if report is not None),
+            tuple(self.unplayed),
+            self.stopped,
+            self.folder.root,
+        )
+
+
+def _earlier(path: Path) -> Path:
+    """Where the trace of an interrupted play is kept while it is played again."""
+    return path.with_name(f"earlier-{path.name}")
+
+
+def check_plays(environments: Sequence[str], options: PlayOptions) -> Domain:
+    """The domain of plays. Raises OptionError for options that are out of range, InputError for an unknown agent or
+    environments that are named twice, DomainError for a prompt that uses an unknown variable.
+    """
+    options.check()
+    if len(set(environments)) != len(environments):
+        raise InputError("an environment is named twice; give `sessions` to play it several times")
+    domain = load_domain(DOMAIN)
+    if options.agent not in domain.agents:
+        raise InputError(f"there is no agent {options.agent!r}; the agents are: {', '.join(domain.agents)}")
+    for prompt, variables in PLAY_PROMPTS.items():
+        domain.prompts.check(prompt, tuple(variables.__annotations__))
+    return domain
+
+
+def configuration_of(options: PlayOptions, domain: Domain, models: ModelsConfig) -> dict[str, Any]:
+    """The content of run.json. A run can be resumed with other environments and more sessions, all else being equal."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "robogaze": __version__,
+        "domain": {"id": domain.id, "version": domain.file.version, "fingerprint": domain.fingerprint},
+        "pipeline": options.agent,
+        "play": {
+            "mode": options.mode,
+            "budget": options.budget,
+            "memory": options.memory or domain.agents[options.agent].memory,
+            "seed": options.seed,
+        },
+        "models": models.answer_settings(),
+    }
+
+
+@asynccontextmanager
+async def open_plays(
+    environments: Sequence[str],
+    out: Path,
+    models: ModelsConfig,
+    open_environment: OpenEnvironment,
+    options: PlayOptions | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> AsyncIterator[PlayRun]:
+    """Open a run folder and the models of a run; nothing is played yet.
+
+    Raises what `check_plays` raises, RunError for a folder that is in use or contains another run, and Unreachable if
+    no model can be reached.
+    """
+    options = options or PlayOptions()
+    domain = check_plays(environments, options)
+    with RunFolder(out, configuration_of(options, domain, models)) as folder:
+        answers = AnswerStore(folder.answers)
+        try:
+            budget = Budget(options.max_calls, options.max_cost_usd)
+            opened = Models.open(
+                models, answers, environ or {}, usage=answers, budget=budget, outage_s=options.outage_s
+            )
+            try:
+                await opened.ready()
+                yield PlayRun(tuple(environments), options, domain, opened, folder, open_environment)
+            finally:
+                await opened.close()
+        finally:
+            answers.close()

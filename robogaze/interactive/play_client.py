@@ -102,7 +102,7 @@ class PlayClient(Asker):
     async def ask(self, query: Query, known: PlayVariables) -> Any:
         """Send a query until the answer fits its contract. Raises NoAnswer as `ModelClient.ask` does."""
         prompts = self.domain.prompts
-        parts = (prompts.render("play", known), *query.images, prompts.render(query.prompt, query.variables))
+        parts: Parts = (prompts.render("play", known), *query.images, prompts.render(query.prompt, query.variables))
         return await self._ask(query, parts, self._rounds + 1)
 
     def request(self, query: Query, parts: Parts, model: Model, attempt: int) -> Request:

@@ -40,7 +40,10 @@ def play_report(play: PlayId, session: PlaySession, uri: str, facts: dict[str, A
         events=tuple(claim.event(number) for number, claim in enumerate(accepted, start=1)),
         hypotheses=tuple(claim.hypothesis() for claim in session.claims),
         failures=tuple(session.failures),
-        notes=(f"The play ended after {session.trace.steps} of {session.settings.budget} steps: {session.stopped}.",),
+        notes=(
+            f"The play ended after {session.trace.steps} of {session.settings.budget} steps: {session.stopped}.",
+            *session.notes,
+        ),
         usage=session.client.usage(),
         provenance=Provenance(
             versions=versions(),

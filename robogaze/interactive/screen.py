@@ -26,7 +26,7 @@ def screen_images(step: int, pictures: Sequence[bytes], client: PlayClient) -> d
     try:
         image = decode_picture(pictures[0], f"the picture of step {step}")
     except VideoError as error:
-        raise EnvironmentFault("invalid_reply", str(error)) from error
+        raise EnvironmentFault(str(error), "invalid_reply") from error
     image = fit(image, settings.max_side_px)
     jpeg = encode_jpeg(image, settings.quality)
     height, width = image.shape[:2]

@@ -64,8 +64,8 @@ class PlaySettings:
 class PlaySession:
     """A play in progress; `environment` is where it is played, `fresh` a second session for replays.
 
-    `stopped` says why it ended; `failures` is empty for a play that ended as it should. `on_step` is called after each
-    entry of the trace that is complete.
+    `stopped` says why it ended; `failures` is empty for a play that ended as it should; `notes` are for the reader of
+    the report. `on_step` is called after each entry of the trace that is complete.
     """
 
     settings: PlaySettings
@@ -78,6 +78,7 @@ class PlaySession:
     claims: list[PlayClaim] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     stopped: str = ""
+    notes: list[str] = field(default_factory=list)
     screens: dict[int, FrameImage] = field(default_factory=dict)
     summary: Memory | None = None
     summarised: int = 0
@@ -224,9 +225,12 @@ class PlaySession:
 
     def _add(self, reply: Observation | EnvironmentFault, **fields: Any) -> None:
         step = self.trace.steps + (0 if fields["kind"] in ("start", "read") else 1)
-        self.trace.entries.append(PlayEntry.of(reply, step=step, **fields))
         if isinstance(reply, Observation):
-            self.screens.update(screen_images(step, reply.pictures, self.client))
+            try:
+                self.screens.update(screen_images(step, reply.pictures, self.client))
+            except EnvironmentFault as fault:
+                reply = fault
+        self.trace.entries.append(PlayEntry.of(reply, step=step, **fields))
 
     async def _list_documents(self) -> None:
         documents = self.environment.documents()
@@ -304,7 +308,7 @@ class PlaySession:
                     self.fail(fault)
 
     async def _summarise(self) -> None:
-        """With in-session memory: once the steps in full detail are twice as many as wanted, summarise the older ones."""
+        """With in-session memory: summarise the older half once twice as many steps as wanted are in full detail."""
         session, recent = self.trace.session, self.agent.recent_steps
         if not self.agent.within_sessions or len(session) - self._summarised_entries < 2 * recent:
             return
