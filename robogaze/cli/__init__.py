@@ -29,6 +29,7 @@ _COMMANDS = (
     "rank",
     "agree",
     "judge-check",
+    "play",
     "report",
     "domain",
     "dataset",

@@ -9,12 +9,13 @@ cross-session memory, the sessions in one environment are played one after the o
 """
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from robogaze import __version__
 from robogaze.backends import AnswerStore, Models, ModelsConfig
@@ -23,20 +24,20 @@ from robogaze.core.report import Report, Unreadable
 from robogaze.domains import Domain, load_domain
 from robogaze.domains.model import AgentMemory, AgentSpec
 from robogaze.errors import InputError, OptionError, RunStopped
-from robogaze.interactive.environments.base import Environment, EnvironmentFault
+from robogaze.interactive.environments.base import Environment, EnvironmentFault, Mode
 from robogaze.interactive.memory import read_memory, write_memory
 from robogaze.interactive.play_client import PLAY_PROMPTS, PlayClient
 from robogaze.interactive.play_report import PlayId, play_report
 from robogaze.interactive.session import PlaySession, PlaySettings
 from robogaze.interactive.trace import PlayEntry, first_divergence
 from robogaze.store import ManifestLine, RunFolder, file_name, write_whole
+from robogaze.sync import synchronous
 
 SCHEMA_VERSION = 1
 """Of run.json."""
 
 DOMAIN = "interactive"
 
-Mode = Literal["player", "qa"]
 OpenEnvironment = Callable[[str], Environment]
 """Opens an environment by its name or address."""
 
@@ -102,9 +103,10 @@ class PlayRun:
     folder: RunFolder
     open_environment: OpenEnvironment
     on_report: Callable[[Report], None] = lambda report: None
-    on_step: Callable[[PlayId, PlayEntry], None] = lambda play, entry: None
     unplayed: list[Unreadable] = field(default_factory=list)
     stopped: RunStopped | None = None
+    steps: dict[str, int] = field(default_factory=dict)
+    """The last step of each play that is in progress."""
 
     @property
     def agent(self) -> AgentSpec:
@@ -166,8 +168,10 @@ class PlayRun:
                     await self._remember(play, session)
         except EnvironmentFault as fault:
             self.unplayed.append(Unreadable(uri=str(play), reason=str(fault)))
-            return
-        self._store(play, session)
+        else:
+            self._store(play, session)
+        finally:
+            self.steps.pop(str(play), None)
 
     @asynccontextmanager
     async def _session(self, play: PlayId) -> AsyncIterator[PlaySession]:
@@ -202,7 +206,7 @@ class PlayRun:
         def write(entry: PlayEntry) -> None:
             with path.open("a", encoding="utf-8") as file:
                 file.write(f"{entry.model_dump_json()}\n")
-            self.on_step(play, entry)
+            self.steps[str(play)] = entry.step
 
         return write
 
@@ -261,6 +265,12 @@ class PlayRun:
         )
 
 
+def _opener(options: PlayOptions) -> OpenEnvironment:
+    from robogaze.interactive.environments import open_environment  # with their engines, which take time to load
+
+    return lambda spec: open_environment(spec, mode=options.mode, timeout_s=options.timeout_s)
+
+
 def _earlier(path: Path) -> Path:
     """Where the trace of an interrupted play is kept while it is played again."""
     return path.with_name(f"earlier-{path.name}")
@@ -303,17 +313,23 @@ async def open_plays(
     environments: Sequence[str],
     out: Path,
     models: ModelsConfig,
-    open_environment: OpenEnvironment,
     options: PlayOptions | None = None,
     environ: Mapping[str, str] | None = None,
+    *,
+    open_environment: OpenEnvironment | None = None,
 ) -> AsyncIterator[PlayRun]:
-    """Open a run folder and the models of a run; nothing is played yet.
+    """Open a run folder and the models of a run; nothing is played yet. Environments are opened by their specs unless
+    `open_environment` is given.
 
-    Raises what `check_plays` raises, RunError for a folder that is in use or contains another run, and Unreachable if
-    no model can be reached.
+    Raises what `check_plays` raises, InputError for an unknown environment, RunError for a folder that is in use or
+    contains another run, and Unreachable if no model can be reached.
     """
     options = options or PlayOptions()
     domain = check_plays(environments, options)
+    if open_environment is None:
+        open_environment = _opener(options)
+    for name in environments:
+        await open_environment(name).close()
     with RunFolder(out, configuration_of(options, domain, models)) as folder:
         answers = AnswerStore(folder.answers)
         try:
@@ -328,3 +344,37 @@ async def open_plays(
                 await opened.close()
         finally:
             answers.close()
+
+
+async def play_async(
+    environments: str | Sequence[str],
+    *,
+    model: str,
+    out: str | Path,
+    options: PlayOptions | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> PlayResult:
+    """Let an agent play environments, and report the faults it finds with the commands that reproduce them.
+
+    Args:
+        environments: Names of environments, with a version after a colon such as castle:clean, or addresses of hubs.
+        model: `KIND:NAME[@URL]`, or a YAML file of models.
+        out: The run folder; the same call resumes a run.
+        options: Mode, budget, sessions, agent, memory, seed and limits.
+        environ: The environment variables that hold the API keys of servers.
+
+    Returns:
+        The reports. A play that breaks off is partial or unscored.
+
+    Raises:
+        InputError: An environment or agent does not exist, or a file is invalid.
+        OptionError: An option is out of its range.
+        Unreachable: No server of a model answers.
+    """
+    names = (environments,) if isinstance(environments, str) else tuple(environments)
+    async with open_plays(names, Path(out), ModelsConfig.read(model), options, environ) as run:
+        await run.execute()
+        return run.result()
+
+
+play = synchronous(play_async)

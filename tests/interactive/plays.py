@@ -1,12 +1,13 @@
 """Plays for tests: scripted answers, and the run of a play in a folder."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
 import yaml
-from interactive.cellar import Cellar
 
+from interactive.cellar import Cellar
 from robogaze.backends import ModelsConfig
 from robogaze.interactive.play import PlayOptions, PlayResult, PlayRun, open_plays
 
@@ -92,22 +93,8 @@ async def played(
 
 def open_run(
     out: Path, model: str, environments: Sequence[str] = ("cellar",), cellar: Any = Cellar, **options: Any
-) -> Any:
+) -> AbstractAsyncContextManager[PlayRun]:
+    """The run of plays in a folder, before it is executed."""
     chosen = PlayOptions(**{"budget": 20, **options})
-    return open_plays(environments, out, ModelsConfig.read(model), lambda name: cellar(mode=chosen.mode), chosen)
-
-
-__all__ = [
-    "ALWAYS",
-    "FINDING",
-    "NOTES",
-    "RULES",
-    "PlayRun",
-    "after",
-    "open_run",
-    "played",
-    "ruling",
-    "script",
-    "stale",
-    "step",
-]
+    config = ModelsConfig.read(model)
+    return open_plays(environments, out, config, chosen, open_environment=lambda name: cellar(mode=chosen.mode))
