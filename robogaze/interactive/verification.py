@@ -52,7 +52,7 @@ class Verifier:
                 claim.commands = commands
                 await self._decide(claim, found, known)
                 return
-        claim.decide("rejected", f"it did not show again on a fresh session in {len(tried)} replays")
+        claim.decide("rejected", f"it did not show again on a fresh session (replays: {len(tried)})")
 
     async def _decide(self, claim: PlayClaim, found: Replay, known: PlayVariables) -> None:
         """Decide a claim that showed again."""

@@ -79,6 +79,14 @@ def script(path: Path, steps: Sequence[Any], *more: Mapping[str, Any]) -> Path:
     return path
 
 
+def numbered(steps: Sequence[Any]) -> list[Any]:
+    """Answers that belong to their steps, for a script that is read again."""
+    return [
+        {"when": {"stage": "play_step", "subject": f"step {number}"}, "reply": reply}
+        for number, reply in enumerate(steps)
+    ]
+
+
 RULES = {"when": {"stage": "play_ruling"}, "reply": ruling(), "repeat": True}
 
 
