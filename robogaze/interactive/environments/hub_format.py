@@ -77,8 +77,9 @@ def read_state(reply: Reply, finished: bool) -> Observation:
 
 def read_files(reply: Reply) -> tuple[str, ...]:
     """The paths in a list of documents. Raises ReplyError."""
-    paths = [file.get("path") if isinstance(file, dict) else file for file in _list(reply, "files")]
-    if not all(isinstance(path, str) for path in paths):
+    listed = _list(reply, "files")
+    paths = [file["path"] for file in listed if isinstance(file, dict) and isinstance(file.get("path"), str)]
+    if len(paths) < len(listed):
         raise ReplyError("a file has no path")
     return tuple(sorted(paths))
 
