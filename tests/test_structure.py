@@ -313,6 +313,7 @@ print(json.dumps(sorted(sys.modules)), file=sys.stderr)
         "forge report MISSING --reference MISSING",
         "judge-check MISSING",
         "merge MISSING --out OUT",
+        "play MISSING --model scripted:MODEL --out OUT",
         "report MISSING",
         "score MISSING",
         "score . --domain MISSING",

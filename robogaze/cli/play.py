@@ -54,6 +54,7 @@ def play(environments: tuple[str, ...], model: str, out: Path, as_json: bool, **
     ENVIRONMENT is a name (robogaze env list), with a version after a colon such as castle:clean, or the address of a
     server. Each step is decided by the model. The same command resumes a run that was stopped or killed.
     """
+    _check_environments(environments)
     from robogaze.backends.config import ModelsConfig
     from robogaze.interactive.play import PlayOptions
 
@@ -73,6 +74,15 @@ def play(environments: tuple[str, ...], model: str, out: Path, as_json: bool, **
     if result.stopped is not None:
         click.echo(f"stopped: {with_flags(str(result.stopped))}", err=True)
     return _exit_code(result)
+
+
+def _check_environments(environments: tuple[str, ...]) -> None:
+    """Raise InputError for an environment that is not there, before anything heavy is loaded."""
+    from robogaze.interactive.environments import load_folder
+
+    for spec in environments:
+        if not spec.startswith(("http://", "https://")):
+            load_folder(spec.partition(":")[0])
 
 
 async def _play(environments: tuple[str, ...], out: Path, config: Any, options: PlayOptions) -> PlayResult:

@@ -179,7 +179,6 @@ class PlayRun:
         client = PlayClient(self.domain, self.models, str(play), None if seed is None else seed + play.session - 1)
         memory = read_memory(self.folder.root, play.environment) if self.agent.across_sessions else None
         settings = PlaySettings(
-            environment=play.environment,
             budget=self.options.budget,
             session=play.session,
             sessions=self.options.sessions,

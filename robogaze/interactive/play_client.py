@@ -23,7 +23,6 @@ class PlayVariables(TypedDict):
     earlier sessions left; `summary` is that of the steps up to `summarised`. `entries` are the steps since then.
     """
 
-    environment: str
     session: int
     sessions: int
     budget: int

@@ -19,6 +19,7 @@ from robogaze.interactive.environments.base import EnvironmentFault, Observation
 EntryKind = Literal["start", "act", "restart", "read", "replay"]
 
 _LONGEST_CYCLE = 4
+_ELLIPSIS = re.compile(r"\.\.\.|…")
 _SIGNS = re.compile(r'\\[nt]|[{}"\\]')
 
 
@@ -74,18 +75,28 @@ class PlayEntry(Data):
         )
 
     def shows(self, sign: str) -> bool:
-        """Whether the reply or the state contains a text, whatever its spaces, quotation marks and case, or the reply
-        has the picture with this hash.
+        """Whether the reply or the state contains a text, whatever its spaces, quotation marks and case, and with
+        anything for an ellipsis; or whether the reply has the picture with this hash.
         """
         if sign in self.screens:
             return True
         texts = (self.message, json.dumps(self.state, ensure_ascii=False), self.fault or "")
-        wanted = _folded(sign)
-        return bool(wanted) and any(wanted in _folded(text) for text in texts)
+        parts = [part for part in map(_folded, _ELLIPSIS.split(sign)) if part]
+        return bool(parts) and any(_has_in_order(_folded(text), parts) for text in texts)
 
 
 def _folded(text: str) -> str:
     return " ".join(_SIGNS.sub(" ", text).split()).casefold()
+
+
+def _has_in_order(text: str, parts: Sequence[str]) -> bool:
+    place = 0
+    for part in parts:
+        found = text.find(part, place)
+        if found < 0:
+            return False
+        place = found + len(part)
+    return True
 
 
 def shows_again(replies: Sequence[PlayEntry], signs: Sequence[str]) -> bool:

@@ -116,10 +116,19 @@ async def test_a_claim_that_cites_what_was_not_observed_is_rejected(
     tmp_path: Path, evidence: list[Any], reason: str
 ) -> None:
     finish = step(tool="finish", **after(), candidate={**stale(2, 3), "evidence": evidence})
-    report = await report_of(tmp_path, [*FINDING[:3], finish])
+    report = await report_of(tmp_path, [*FINDING[:3], finish, finish])
     (claim,) = report.hypotheses
     assert (report.events, claim.verdict) == ((), "rejected")
     assert reason in claim.reason
+
+
+async def test_evidence_that_was_not_observed_is_sent_back_once(tmp_path: Path) -> None:
+    wrong = step(tool="finish", **after(), candidate=stale(1, 3))
+    report = await report_of(tmp_path, [*FINDING[:3], wrong, FINDING[3]], RULES)
+    assert len(report.events) == 1
+    assert [call.error for call in report.provenance.calls if call.outcome == "invalid"] == [
+        "candidate: step 1 does not show 'You take the lamp.'; cite exactly what was observed, or give null"
+    ]
 
 
 async def test_a_claim_that_does_not_show_again_is_rejected_without_a_ruling(tmp_path: Path) -> None:
