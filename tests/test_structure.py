@@ -150,8 +150,8 @@ def test_only_the_command_line_prints_and_reads_the_environment() -> None:
         for node in ast.walk(module.tree)
         if (what := _outward(node)) is not None
     }
-    # `robogaze.score` and `robogaze.bench` take the keys of servers from the environment, as the commands do.
-    public = ("robogaze/run/score.py", "robogaze/run/bench.py")
+    # `robogaze.score`, `bench` and `play` take the keys of servers from the environment, as the commands do.
+    public = ("robogaze/run/score.py", "robogaze/run/bench.py", "robogaze/interactive/play.py")
     wrong = [use for use, part in uses.items() if part != "cli" and not use.startswith(public)]
     assert not wrong, "\n".join(wrong)
     assert {use.partition(" uses ")[2] for use in uses} >= {"import click", "os.environ", "sys.stdout"}  # it finds them

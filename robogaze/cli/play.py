@@ -47,6 +47,8 @@ _MODEL = "KIND:NAME[@URL] (kinds: openai, transformers, batch, scripted), or a Y
               help="Maximum cost, across restarts.")  # fmt: skip
 @click.option("--outage", type=click.FloatRange(min=0), default=30, show_default=True, metavar="MINUTES",
               help="How long to wait for a model's server that becomes unreachable.")  # fmt: skip
+@click.option("--retry-failed", is_flag=True,
+              help="Play again where answers were invalid; unanswered requests are always sent again.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 def play(environments: tuple[str, ...], model: str, out: Path, as_json: bool, **given: Any) -> int:
     """Let an agent play environments, and report the faults it finds with the commands that reproduce them.
@@ -59,11 +61,11 @@ def play(environments: tuple[str, ...], model: str, out: Path, as_json: bool, **
     from robogaze.interactive.play import PlayOptions
 
     options = PlayOptions(
-        **{name: given[name] for name in ("mode", "budget", "sessions", "agent", "memory", "seed", "max_calls")},
-        at_once=given["concurrency"],
-        timeout_s=given["timeout"],
-        max_cost_usd=given["max_cost"],
-        outage_s=given["outage"] * 60,
+        at_once=given.pop("concurrency"),
+        timeout_s=given.pop("timeout"),
+        max_cost_usd=given.pop("max_cost"),
+        outage_s=given.pop("outage") * 60,
+        **given,
     )
     config = ModelsConfig.read(model)
     interrupt.keeps(f"answers and finished plays are kept in {out}; run the same command again to resume")

@@ -58,6 +58,7 @@ class PlayOptions:
         max_calls: The maximum number of calls, across restarts.
         max_cost_usd: The maximum cost, across restarts.
         outage_s: How long to wait for a model's server that becomes unreachable.
+        retry_failed: Play again where answers were invalid.
     """
 
     mode: Mode = "qa"
@@ -71,6 +72,7 @@ class PlayOptions:
     max_calls: int | None = None
     max_cost_usd: float | None = None
     outage_s: float = 0.0
+    retry_failed: bool = False
 
     def check(self) -> None:
         """Raise OptionError for a number that is out of its range."""
@@ -101,6 +103,7 @@ class PlayRun:
     domain: Domain
     models: Models
     folder: RunFolder
+    answers: AnswerStore
     open_environment: OpenEnvironment
     on_report: Callable[[Report], None] = lambda report: None
     unplayed: list[Unreadable] = field(default_factory=list)
@@ -149,8 +152,14 @@ class PlayRun:
                 yield group
 
     def _is_finished(self, play: PlayId) -> bool:
+        """Whether a play has a report that stays. The invalid answers of one that is retried are forgotten."""
         report = self.folder.stored.report(str(play))
-        return report is not None and not any(failure.kind.unanswered for failure in report.failures)
+        if report is None or any(failure.kind.unanswered for failure in report.failures):
+            return False
+        if not self.options.retry_failed or not any(failure.kind.retried_on_request for failure in report.failures):
+            return True
+        self.answers.forget(call.key for call in report.provenance.calls if call.outcome == "invalid")
+        return False
 
     async def _play_all(self, plays: Sequence[PlayId], free: asyncio.Semaphore) -> None:
         for play in plays:
@@ -338,7 +347,7 @@ async def open_plays(
             )
             try:
                 await opened.ready()
-                yield PlayRun(tuple(environments), options, domain, opened, folder, open_environment)
+                yield PlayRun(tuple(environments), options, domain, opened, folder, answers, open_environment)
             finally:
                 await opened.close()
         finally:

@@ -20,7 +20,7 @@ EntryKind = Literal["start", "act", "restart", "read", "replay"]
 
 _LONGEST_CYCLE = 4
 _ELLIPSIS = re.compile(r"\.\.\.|…")
-_SIGNS = re.compile(r'\\[nt]|[{}"\\]')
+_SIGNS = re.compile(r'\\[nt]|[{}"\'\\]')
 
 
 class PlayEntry(Data):

@@ -61,7 +61,7 @@ FINDING = [
 """The answers of an agent that finds the cellar's fault and ends."""
 
 NOTES = {name: [] for name in ("explored", "confirmed", "unresolved", "unexplored", "priorities")}
-SUMMARY = {name: [] for name in ("places", "things", "causes", "anomalies", "ideas")}
+SUMMARY = {name: [] for name in ("rules", "places", "things", "causes", "anomalies", "ideas")}
 
 ALWAYS = [
     {"when": {"stage": "play_memory"}, "reply": NOTES, "repeat": True},

@@ -154,6 +154,15 @@ roles: {{vlm: m}}
     assert report.status == "complete"
 
 
+async def test_unusable_answers_are_asked_for_again_on_request(tmp_path: Path) -> None:
+    await broken(tmp_path, [{**ANY_STEP, "text": "I look around."}])
+    model = f"scripted:{script(tmp_path / 'script.yaml', FINDING, RULES)}"
+    same = await played(tmp_path / "run", model)
+    assert same.reports[0].status == "unscored"
+    retried = await played(tmp_path / "run", model, retry_failed=True)
+    assert retried.reports[0].status == "complete"
+
+
 async def test_an_act_without_a_prediction_is_asked_for_again(tmp_path: Path) -> None:
     steps = [step("look", expected=None), step("look"), step(tool="finish", **after())]
     model = script(tmp_path / "script.yaml", steps)

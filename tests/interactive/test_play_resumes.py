@@ -121,8 +121,9 @@ async def test_a_batch_model_writes_its_requests_and_continues_with_the_answers(
 
 async def test_plays_side_by_side_share_the_rounds_of_a_batch(tmp_path: Path) -> None:
     replies = [reply for reply in [*FINDING, ruling()] for _ in range(2)]
+    options: dict[str, Any] = {"sessions": 2, "memory": "in_session"}
     for _ in range(5):
-        await played(tmp_path / "run", f"batch:m@{tmp_path / 'post'}", ("a", "b"), memory="in_session")
+        await played(tmp_path / "run", f"batch:m@{tmp_path / 'post'}", **options)
         assert answer(tmp_path / "post", replies) == 2
-    result = await played(tmp_path / "run", f"batch:m@{tmp_path / 'post'}", ("a", "b"), memory="in_session")
+    result = await played(tmp_path / "run", f"batch:m@{tmp_path / 'post'}", **options)
     assert [len(report.events) for report in result.reports] == [1, 1]

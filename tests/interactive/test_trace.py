@@ -20,7 +20,7 @@ def reply(message: str = "", turn: int | None = None, **state: Any) -> PlayEntry
         ("A  small\nkey", True),
         (r"a small\nkey", True),
         ('"sack": ["lamp"]', True),
-        ("{'sack'", False),
+        ("{'sack': ['lamp']}", True),
         ('{"sack": ["lamp"]}', True),
         ("There is ... key", True),
         ("key ... There is", False),
