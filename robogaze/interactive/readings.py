@@ -4,6 +4,7 @@ import re
 
 from robogaze.interactive.decisions import Tool
 from robogaze.interactive.environments.base import Documents, EnvironmentFault, Observation
+from robogaze.interactive.trace import cut
 
 _LINES = re.compile(r"(?P<path>.+):(?P<first>\d+)(-(?P<last>\d+))?")
 
@@ -19,9 +20,7 @@ async def read_document(documents: Documents, tool: Tool, wanted: str, most: int
         if fault.kind == "unreachable":
             raise
         return fault
-    if len(text) > most:
-        text = f"{text[:most]}\n[{len(text) - most} more characters; name fewer lines]"
-    return Observation(message=text, state={}, turn=None, finished=False)
+    return Observation(message=cut(text, most), state={}, turn=None, finished=False)
 
 
 async def _found(documents: Documents, tool: Tool, wanted: str) -> str:

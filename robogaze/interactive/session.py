@@ -213,7 +213,9 @@ class PlaySession:
             memory=settings.earlier,
             summary=self.summary,
             summarised=self.summarised,
-            entries=tuple(self._with_claims(row) for row in shown(session[first:], before)),
+            entries=tuple(
+                self._with_claims(row) for row in shown(session[first:], before, self.agent.shown_characters)
+            ),
         )
 
     def _with_claims(self, row: dict[str, Any]) -> dict[str, Any]:
@@ -232,7 +234,7 @@ class PlaySession:
         if answer.tool in READINGS:
             documents = self.environment.documents()
             assert documents is not None, "the tool is not offered without documents"
-            found = await read_document(documents, answer.tool, answer.command or "", self.agent.reading_characters)
+            found = await read_document(documents, answer.tool, answer.command or "", self.agent.shown_characters)
             self._add(found, **plan, kind="read")
         elif answer.tool == "restart":
             self._add(await self.environment.reset(), **{**plan, "command": None}, kind="restart")
@@ -358,9 +360,10 @@ class PlaySession:
     def _stop_if_stuck(self) -> None:
         agent = self.agent
         if self.trace.faults_in_a_row() >= agent.failures_in_a_row:
-            kind, _, message = (self.trace.last.fault or "").partition(": ")
+            first = self.trace.session[-agent.failures_in_a_row]
+            kind, _, message = (first.fault or "").partition(": ")
             self.stopped = "failures in a row"
-            text = f"{agent.failures_in_a_row} commands in a row had no usable reply; the last: {message}"
+            text = f"{agent.failures_in_a_row} commands in a row had no usable reply; the first: {message}"
             self.failures.append(Failure(stage=ENVIRONMENT_STAGE, kind=FAULT_KINDS[kind], message=text))
         elif self.trace.repeats(agent.loop_steps):
             self.stopped = "a loop"

@@ -65,8 +65,14 @@ def test_replies_are_the_same_apart_from_what_counts_the_turns() -> None:
 
 
 def test_prompts_show_of_the_state_what_changed() -> None:
-    rows = shown([reply(room="hall", sack=[]), reply(room="hall", sack=["lamp"]), reply(room="hall")], None)
+    rows = shown([reply(room="hall", sack=[]), reply(room="hall", sack=["lamp"]), reply(room="hall")], None, 100)
     assert [row["state"] for row in rows] == [{"room": "hall", "sack": []}, {"sack": ["lamp"]}, {"sack": None}]
+
+
+def test_prompts_show_the_beginning_of_what_is_long() -> None:
+    (row,) = shown([reply("x" * 30, map="y" * 30, room="hall")], None, 10)
+    assert row["message"] == "xxxxxxxxxx [20 more characters]"
+    assert row["state"] == {"map": '"yyyyyyyyy [22 more characters]', "room": "hall"}
 
 
 async def test_the_session_since_its_last_start() -> None:
