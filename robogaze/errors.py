@@ -11,6 +11,7 @@
     │   ├── AnswersPending           the answers to a batch of requests are not there yet
     │   ├── BudgetExhausted          the limit of calls or of cost is reached
     │   └── ModelChanged             a server serves another model than at the start of the run
+    ├── EnvironmentFault             an environment gave no usable reply; `kind` says why
     └── BackendError                 a request to a model got no answer; `kind` says why
         ├── RateLimited              retryable: too many requests (HTTP 429)
         ├── ServerFault              retryable: the server failed (HTTP 5xx) or sent an unreadable reply
@@ -25,6 +26,7 @@ A message is one sentence. It names the file, the key or the address and says wh
 from collections.abc import Collection
 from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 
 class FailureKind(StrEnum):
@@ -162,6 +164,27 @@ class BudgetExhausted(RunStopped):
 
 class ModelChanged(RunStopped):
     """A server serves another model than at the start of the run."""
+
+
+FaultKind = Literal["unreachable", "timeout", "refused", "invalid_reply"]
+
+
+class EnvironmentFault(RobogazeError):
+    """An interactive environment gave no usable reply.
+
+    unreachable    nothing answers at its address, or its process ended
+    timeout        no reply within the time limit
+    refused        the environment does not accept the request
+    invalid_reply  the reply cannot be read, or contradicts the protocol
+    """
+
+    def __init__(self, message: str, kind: FaultKind) -> None:
+        super().__init__(message, kind)
+        self.message = message
+        self.kind: FaultKind = kind
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class BackendError(RobogazeError):

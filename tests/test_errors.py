@@ -12,6 +12,7 @@ from robogaze.errors import (
     AnswersPending,
     BackendError,
     DomainError,
+    EnvironmentFault,
     FailureKind,
     MissingExtra,
     RateLimited,
@@ -21,6 +22,7 @@ from robogaze.errors import (
 SAMPLES = {
     AnswersPending: AnswersPending(Path("batch"), {"a", "b"}),
     DomainError: DomainError("colour: unknown key", Path("cups/domain.yaml"), 7),
+    EnvironmentFault: EnvironmentFault("no reply within 30 s", "timeout"),
     MissingExtra: MissingExtra("torch", "transformers"),
     RateLimited: RateLimited("too many requests", retry_after_s=3.0),
 }

@@ -26,7 +26,7 @@ TIERS = (
     {"media", "backends", "datasets", "matching", "metrics", "stats"},
     {"evidence", "judges", "annotations", "reports"},
     {"stages", "evaluation"},
-    {"diagnose", "comparison", "agreement", "ranking", "rehearse", "doctor"},
+    {"diagnose", "comparison", "agreement", "ranking", "rehearse", "doctor", "interactive"},
     {"forge", "render"},
     {"reporting", "web"},
     {"run"},

@@ -1,0 +1,1 @@
+"""Interactive environments, and agents that act in them and report what is wrong (GBQA)."""

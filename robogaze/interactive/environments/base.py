@@ -1,0 +1,91 @@
+"""The protocol of an environment: what an agent sees of it, what it may do, and how it fails."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from pydantic import JsonValue as Json
+
+from robogaze.errors import EnvironmentFault, FaultKind
+
+Mode = Literal["player", "qa"]
+"""What an agent may see: as a player the replies alone; in quality assurance also the documents."""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One reply of an environment.
+
+    message   what the environment says
+    state     the visible state; nothing that is hidden from a player is in it
+    turn      actions since the start of the session; None where the reply does not say it
+    finished  no further action is accepted
+    pictures  the screen as PNG, empty for an environment without one
+    """
+
+    message: str
+    state: Mapping[str, Json]
+    turn: int | None
+    finished: bool
+    pictures: tuple[bytes, ...] = ()
+
+
+@dataclass(frozen=True)
+class DocumentLine:
+    """A line found in a document; `line` counts from 1."""
+
+    path: str
+    line: int
+    text: str
+
+
+class Documents(Protocol):
+    """Design documents and source of an environment, read-only. Every method may raise EnvironmentFault."""
+
+    async def files(self) -> tuple[str, ...]:
+        """Paths of the documents, sorted; they are the arguments of `read`."""
+        ...
+
+    async def read(self, path: str, start_line: int = 1, end_line: int | None = None) -> str:
+        """Lines of a document, counted from 1, both ends included; None reads to its end."""
+        ...
+
+    async def search(self, pattern: str, max_results: int = 50) -> tuple[DocumentLine, ...]:
+        """The first lines that contain a text, in any case, by path and line."""
+        ...
+
+    async def debug_log(self) -> str:
+        """What the environment logged in the present session; empty before its first action."""
+        ...
+
+
+class Environment(Protocol):
+    """A program that takes commands as text. It holds one session at a time."""
+
+    @property
+    def name(self) -> str:
+        """The name under which knowledge about it is kept, fit for a file name."""
+        ...
+
+    async def reset(self) -> Observation:
+        """Start a fresh session from the initial state. Raises EnvironmentFault."""
+        ...
+
+    async def act(self, command: str) -> Observation:
+        """Send one command. Raises EnvironmentFault, of kind `refused` before the first `reset` and after the end."""
+        ...
+
+    async def observe(self) -> Observation:
+        """The present state, without an action. Raises EnvironmentFault."""
+        ...
+
+    def documents(self) -> Documents | None:
+        """The documents; None in player mode and where there are none."""
+        ...
+
+    async def close(self) -> None:
+        """End the session and free what it holds."""
+        ...
+
+
+__all__ = ["DocumentLine", "Documents", "Environment", "EnvironmentFault", "FaultKind", "Json", "Mode", "Observation"]
