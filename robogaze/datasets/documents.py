@@ -97,9 +97,11 @@ class Document:
 
     @cached_property
     def value(self) -> Any:
-        """The JSON value, or the Table. Raises FormatError."""
+        """The JSON value, the Table, or the text of a Markdown file. Raises FormatError."""
         if self.raw.lstrip()[:1] in (b"{", b"["):
             return _json(self.raw)
+        if self.path.suffix == ".md":
+            return self._text()
         return _table(self._text())
 
     def where(self, place: Place) -> tuple[int | None, str]:
