@@ -18,7 +18,7 @@ import click
 
 from robogaze.cli import interrupt
 from robogaze.cli.shared.flags import with_flags
-from robogaze.errors import OptionError, RobogazeError, Unreachable
+from robogaze.errors import EnvironmentFault, OptionError, RobogazeError, Unreachable
 
 _COMMANDS = (
     "score",
@@ -32,6 +32,7 @@ _COMMANDS = (
     "report",
     "domain",
     "dataset",
+    "env",
     "forge",
     "doctor",
     "serve",
@@ -133,7 +134,8 @@ def _explain(error: Exception) -> int:
         click.echo(f"error: {with_flags(str(error))}", err=True)
         if isinstance(error, OptionError):
             return EXIT_USAGE
-        return EXIT_UNREACHABLE if isinstance(error, Unreachable) else EXIT_ERROR
+        fault = isinstance(error, EnvironmentFault) and error.kind == "unreachable"
+        return EXIT_UNREACHABLE if fault or isinstance(error, Unreachable) else EXIT_ERROR
     if isinstance(error, OSError):
         what = f"{error.filename}: {error.strerror}" if error.filename else f"{error.strerror or error}"
         click.echo(f"error: {what}", err=True)

@@ -72,11 +72,14 @@ class Environment(Protocol):
         ...
 
     async def act(self, command: str) -> Observation:
-        """Send one command. Raises EnvironmentFault, of kind `refused` before the first `reset` and after the end."""
+        """Send one command. After the end of the session the reply says so again, and nothing changes.
+
+        Raises EnvironmentFault, of kind `refused` before the first `reset`.
+        """
         ...
 
     async def observe(self) -> Observation:
-        """The present state, without an action. Raises EnvironmentFault."""
+        """The present state, without an action; its message may be empty. Raises EnvironmentFault as `act` does."""
         ...
 
     def documents(self) -> Documents | None:

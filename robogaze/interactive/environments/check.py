@@ -1,0 +1,128 @@
+"""Checks an environment: the protocol, that it can be won, and that every documented bug is there and can be mended.
+
+A bug is proved by comparing builds: the same commands are sent to a build with the bug and to one that differs from it
+in nothing else. The bug is what differs in their observations.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+from robogaze.errors import EnvironmentFault
+from robogaze.interactive.environments import open_build, open_environment
+from robogaze.interactive.environments.base import Observation
+from robogaze.interactive.environments.folder import Bug, EnvironmentFolder
+
+_HIDDEN = "full_state"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One property of an environment; `problem` is empty where it holds."""
+
+    name: str
+    problem: str = ""
+
+
+async def check_protocol(spec: str, timeout_s: float = 30.0, version: str | None = None) -> tuple[Checked, ...]:
+    """Check what every environment promises, in a session of its own. Raises EnvironmentFault, InputError."""
+    player = open_environment(spec, mode="player", timeout_s=timeout_s, version=version)
+    try:
+        first = await player.reset()
+        after = await player.act("look")
+        seen = await player.observe()
+        again = await player.reset()
+        repeated = await player.act("look")
+        hidden = _HIDDEN in first.state or _HIDDEN in after.state
+        return (
+            Checked("a session starts with a message", "" if first.message else "the first message is empty"),
+            Checked("the state is that of the last reply", _unless(seen.state == after.state, "it differs")),
+            Checked("a new session starts from the same state", _difference(first, again)),
+            Checked("the same commands give the same replies", _difference(after, repeated)),
+            Checked("a player sees no hidden state", _unless(not hidden, f"{_HIDDEN} is in it")),
+            Checked("a player has no documents", _unless(player.documents() is None, "it has")),
+            await _check_documents(spec, timeout_s, version),
+        )
+    finally:
+        await player.close()
+
+
+async def check_folder(folder: EnvironmentFolder, timeout_s: float = 30.0) -> tuple[Checked, ...]:
+    """Check the walkthrough and the documented bugs of an environment. Raises EnvironmentFault, DomainError."""
+    every = frozenset(folder.bug_ids)
+    builds = {"the build with every bug": every, "the clean build": frozenset[str]()}
+    won = [
+        Checked(f"the walkthrough wins in {name}", _lost(await _play(folder, bugs, folder.walkthrough, timeout_s)))
+        for name, bugs in builds.items()
+    ]
+    found = []
+    for bug in folder.bugs:
+        for others, where in ((every - {bug.id}, "with the other bugs present"), (frozenset[str](), "on its own")):
+            problem = await _unproved(folder, bug, others, timeout_s)
+            found.append(
+                Checked(
+                    f"{bug.id} ({bug.difficulty}) shows in its reproduction, not where it is mended, {where}", problem
+                )
+            )
+    return (*won, *found)
+
+
+async def _check_documents(spec: str, timeout_s: float, version: str | None) -> Checked:
+    name = "documents are listed, read and searched"
+    environment = open_environment(spec, mode="qa", timeout_s=timeout_s, version=version)
+    try:
+        documents = environment.documents()
+        if documents is None:
+            return Checked(name, "there are none")
+        await environment.reset()
+        paths = await documents.files()
+        text = await documents.read(paths[0]) if paths else ""
+        line = next((line for line in text.splitlines() if line.strip()), "")
+        found = await documents.search(line) if line else ()
+        await documents.debug_log()
+        return Checked(
+            name, _unless(any(match.path == paths[0] for match in found), "a line that was read is not found")
+        )
+    except EnvironmentFault as error:
+        if error.kind == "refused":
+            return Checked(name, str(error))
+        raise
+    finally:
+        await environment.close()
+
+
+async def _play(
+    folder: EnvironmentFolder, bugs: frozenset[str], commands: Sequence[str], timeout_s: float
+) -> list[Observation]:
+    """The observations of a fresh session, the first before any command."""
+    environment = open_build(folder, bugs, mode="player", timeout_s=timeout_s)
+    try:
+        return [await environment.reset(), *[await environment.act(command) for command in commands]]
+    finally:
+        await environment.close()
+
+
+def _lost(played: list[Observation]) -> str:
+    early = next((number for number, seen in enumerate(played[:-1]) if seen.finished), None)
+    if early is not None:
+        return f"it ends after {early} of {len(played) - 1} commands"
+    return _unless(played[-1].finished, f"it is not at its end; the last reply is {played[-1].message[:80]!r}")
+
+
+async def _unproved(folder: EnvironmentFolder, bug: Bug, others: frozenset[str], timeout_s: float) -> str:
+    """Why the minimal reproduction of a bug does not prove it; empty if it does."""
+    commands = bug.minimal_reproduction
+    faulty = await _play(folder, others | {bug.id}, commands, timeout_s)
+    mended = await _play(folder, others, commands, timeout_s)
+    for number, (with_bug, without) in enumerate(zip(faulty[:-1], mended[:-1], strict=True)):
+        if (with_bug.message, with_bug.pictures) != (without.message, without.pictures):
+            return f"it shows already after {number} of {len(commands)} commands"
+    return _unless(faulty[-1] != mended[-1], "with and without the bug all replies are the same")
+
+
+def _difference(first: Observation, second: Observation) -> str:
+    names = [part.name for part in fields(Observation) if getattr(first, part.name) != getattr(second, part.name)]
+    return f"they differ in {', '.join(names)}" if names else ""
+
+
+def _unless(holds: bool, problem: str) -> str:
+    return "" if holds else problem

@@ -1,0 +1,166 @@
+"""Folders of environments: the data of a world, its design, its documented bugs, and builds with some of them.
+
+world.yaml           `engine` names who runs it; the rest is the engine's; this is the build without a bug
+faults.yaml          for each bug by id, the values of world.yaml that it changes; no agent is shown them
+bugs/<version>.json  the documented bugs, in GBQA's form; each minimal_reproduction is a list of commands
+walkthrough.json     commands that win
+design.md            the intended rules
+"""
+
+import copy
+import inspect
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+
+from robogaze.core.data import Data, fault_of
+from robogaze.domains.resources import resource_folder
+from robogaze.domains.yaml_files import YamlText, read_text, read_yaml
+from robogaze.errors import DomainError, InputError
+from robogaze.interactive.environments.in_process import StartWorld
+
+Engine = Callable[[YamlText], StartWorld]
+"""Reads a definition and starts its sessions. Raises DomainError for an invalid one."""
+
+WORLD = "world.yaml"
+_SWITCHES = re.compile(r"clean|([+-]\w+)+")
+
+
+class Bug(BaseModel):
+    """A documented bug; `minimal_reproduction` are commands from the initial state, the last of which shows it."""
+
+    id: str = Field(pattern=r"^\w+$")
+    difficulty: Literal["easy", "medium", "hard"]
+    minimal_reproduction: tuple[str, ...] = Field(min_length=1)
+    observed_fault: str
+
+
+class _BugFile(BaseModel):
+    bugs: tuple[Bug, ...]
+
+
+class _Change(Data):
+    """A value of the world to replace; `at` is the path to it, which must exist."""
+
+    at: tuple[str | int, ...] = Field(min_length=1)
+    value: Any
+
+
+@dataclass(frozen=True)
+class EnvironmentFolder:
+    """A folder, read; `bugs` are those of one version. Builds are made from it."""
+
+    path: Path
+    version: str
+    title: str
+    engine: str
+    bugs: tuple[Bug, ...]
+    walkthrough: tuple[str, ...]
+    design: str
+    _world: YamlText
+    _faults: dict[str, tuple[_Change, ...]]
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    @property
+    def bug_ids(self) -> tuple[str, ...]:
+        return tuple(bug.id for bug in self.bugs)
+
+    def build(self, bugs: frozenset[str]) -> YamlText:
+        """The definition with the changes of some bugs."""
+        content = copy.deepcopy(self._world.content)
+        for bug in sorted(bugs):
+            for change in self._faults[bug]:
+                _replace(content, change, self.path / "faults.yaml")
+        return YamlText(self._world.path, content, self._world.lines)
+
+    def documents(self, build: YamlText, engine: Engine) -> dict[str, str]:
+        """What an agent in quality assurance may read: the design, the definition of a build, the engine's source."""
+        source = Path(inspect.getfile(engine))
+        definition = json.dumps(build.content, indent=1, ensure_ascii=False)
+        return {"design.md": self.design, "world.json": definition, source.name: source.read_text(encoding="utf-8")}
+
+
+def built_in_environments() -> tuple[str, ...]:
+    """The names of the environments that come with RoboGaze, sorted."""
+    return tuple(sorted(path.parent.name for path in _built_in().glob(f"*/{WORLD}")))
+
+
+def load_folder(name: str, version: str | None = None) -> EnvironmentFolder:
+    """Read a built-in environment, or a folder; `version` None is the last version of its bugs.
+
+    Raises InputError where there is none, and DomainError (with file and line) for an invalid file.
+    """
+    path = _built_in() / name if name in built_in_environments() else Path(name)
+    if not (path / WORLD).is_file():
+        known = ", ".join(built_in_environments())
+        raise InputError(f"{name!r} is neither a built-in environment ({known}) nor a folder with a {WORLD}")
+    versions = sorted(file.stem for file in (path / "bugs").glob("*.json"))
+    if not versions or version not in (None, *versions):
+        found = f"versions {', '.join(versions)}" if versions else "no bugs/VERSION.json"
+        raise InputError(f"{path} has {found}; version {version or 'of its bugs'} is missing")
+    version = version or versions[-1]
+    world = read_yaml(path / WORLD)
+    head = world.parse(dict[str, Any])
+    bugs = _read_json(path / "bugs" / f"{version}.json", _BugFile).bugs
+    faults = read_yaml(path / "faults.yaml")
+    changes = faults.parse(dict[str, tuple[_Change, ...]])
+    if missing := [bug.id for bug in bugs if bug.id not in changes]:
+        raise DomainError(f"no changes are given for {', '.join(missing)} of bugs/{version}.json", faults.path)
+    return EnvironmentFolder(
+        path=path.resolve(),
+        version=version,
+        title=str(head.get("title", path.name)),
+        engine=str(head.get("engine")),
+        bugs=bugs,
+        walkthrough=_read_json(path / "walkthrough.json", tuple[str, ...]),
+        design=read_text(path / "design.md"),
+        _world=world,
+        _faults=changes,
+    )
+
+
+def parse_switches(switches: str, bugs: tuple[str, ...]) -> frozenset[str]:
+    """The bugs of a build: all for "", none for `clean`, `+a+b` these alone, `-a` all but this.
+
+    Raises InputError for other texts and for an unknown bug.
+    """
+    if not switches:
+        return frozenset(bugs)
+    if not _SWITCHES.fullmatch(switches):
+        raise InputError(f"{switches!r} is not a build: use clean, +BUG or -BUG with the bugs {', '.join(bugs)}")
+    chosen = set(bugs) if switches.startswith("-") else set()
+    for sign, bug in re.findall(r"([+-])(\w+)", switches):
+        if bug not in bugs:
+            raise InputError(f"{bug!r} is not one of the bugs: {', '.join(bugs)}")
+        chosen = chosen | {bug} if sign == "+" else chosen - {bug}
+    return frozenset(chosen)
+
+
+def _built_in() -> Path:
+    return resource_folder("datasets") / "environments"
+
+
+def _read_json(path: Path, kind: type[Any]) -> Any:
+    try:
+        return TypeAdapter(kind).validate_json(read_text(path))
+    except ValidationError as error:
+        raise DomainError(fault_of(error), path) from error
+
+
+def _replace(content: Any, change: _Change, path: Path) -> None:
+    *parents, last = change.at
+    try:
+        for key in parents:
+            content = content[key]
+        content[last]
+    except (KeyError, IndexError, TypeError) as error:
+        raise DomainError(f"{WORLD} has no value at {'.'.join(map(str, change.at))}", path) from error
+    content[last] = change.value

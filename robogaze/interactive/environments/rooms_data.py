@@ -1,0 +1,152 @@
+"""What a world of rooms consists of: the data that the engine `rooms` runs."""
+
+import re
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from robogaze.core.data import Data
+
+CARRIED, NOWHERE = "carried", "nowhere"
+"""Places of a thing besides rooms and containers."""
+
+
+class Count(Data):
+    """At least so many of some things are carried."""
+
+    of: tuple[str, ...]
+    at_least: int = Field(ge=1)
+
+
+class Condition(Data):
+    """Holds if every part that is given holds."""
+
+    flag: str | None = None
+    no_flag: str | None = None
+    carries: str | None = None
+    near: str | None = None
+    """A thing that is carried, or can be seen in the room."""
+    room: str | None = None
+    lies: tuple[str, str] | None = None
+    """A thing, and the room or container it is in."""
+    carried: Count | None = None
+
+
+class Need(Condition):
+    """A condition of an action, and what is said where it does not hold."""
+
+    otherwise: str
+
+
+class Exit(Data):
+    """Where a direction leads, and what it needs."""
+
+    to: str
+    needs: tuple[Need, ...] = ()
+
+
+class Detail(Data):
+    """A sentence of a description that is said under a condition."""
+
+    text: str
+    when: Condition = Condition()
+
+
+class Room(Data):
+    """`dark_text` is said in place of the description where there is no light."""
+
+    name: str
+    text: str
+    exits: dict[str, Exit]
+    details: tuple[Detail, ...] = ()
+    dark_text: str | None = None
+
+
+class Lid(Data):
+    """What makes a thing a container: the flag that is set while it is open."""
+
+    flag: str
+    needs: tuple[Need, ...] = ()
+    text: str
+
+
+class Thing(Data):
+    """Something in the world. `state` maps a word to the flag that holds its value."""
+
+    name: str
+    aliases: tuple[str, ...] = ()
+    at: str
+    text: str
+    details: tuple[Detail, ...] = ()
+    portable: bool = False
+    lid: Lid | None = None
+    state: dict[str, str] = {}
+
+
+class Action(Data):
+    """A command of this world only. `{thing}` in a command is any name of that thing."""
+
+    commands: tuple[str, ...] = Field(min_length=1)
+    needs: tuple[Need, ...] = ()
+    set: dict[str, bool] = {}
+    move: dict[str, str] = {}
+    """Things, and the room, container, `carried` or `nowhere` they go to."""
+    text: str
+    finishes: bool = False
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The things in its commands."""
+        return tuple(name for command in self.commands for name in re.findall(r"\{(\w+)\}", command))
+
+
+class RoomsData(Data):
+    """A world of rooms, complete. `light` is the flag and the thing that light up a dark room."""
+
+    engine: str
+    title: str
+    opening: str
+    help: str
+    start: str
+    carry_limit: int = Field(ge=1)
+    light: tuple[str, str]
+    recompose_after: tuple[str, ...]
+    """Verbs after which the description of the present room is composed again; `act` is any action."""
+    flags: dict[str, bool]
+    rooms: dict[str, Room]
+    things: dict[str, Thing]
+    actions: dict[str, Action]
+
+    @model_validator(mode="after")
+    def _check_names(self) -> Self:
+        conditions, things, actions = self._conditions(), self.things.values(), self.actions.values()
+        named = {
+            "room": {self.start, *(way.to for room in self.rooms.values() for way in room.exits.values())},
+            "place": {thing.at for thing in things} | {place for action in actions for place in action.move.values()},
+            "thing": {self.light[1], *(name for action in actions for name in (*action.move, *action.named))},
+            "flag": {self.light[0], *(name for action in actions for name in action.set)},
+        }
+        for thing in things:
+            named["flag"] |= {*thing.state.values()} | ({thing.lid.flag} if thing.lid else set())
+        for part in conditions:
+            named["flag"] |= {name for name in (part.flag, part.no_flag) if name}
+            named["thing"] |= {name for name in (part.carries, part.near) if name}
+            named["thing"] |= {*(part.carried.of if part.carried else ()), *(part.lies[:1] if part.lies else ())}
+            named["room"] |= {part.room} if part.room else set()
+            named["place"] |= {*(part.lies[1:] if part.lies else ())}
+        known = {"room": self.rooms.keys(), "thing": self.things.keys(), "flag": self.flags.keys()}
+        known["place"] = {*self.rooms, *self.things, CARRIED, NOWHERE}
+        for kind, names in named.items():
+            if missing := names - known[kind]:
+                raise ValueError(f"no {kind} is called {', '.join(sorted(missing))}")
+        return self
+
+    def _conditions(self) -> tuple[Condition, ...]:
+        """Every condition in the data."""
+        rooms, things = self.rooms.values(), self.things.values()
+        return (
+            *(need for room in rooms for way in room.exits.values() for need in way.needs),
+            *(detail.when for part in (*rooms, *things) for detail in part.details),
+            *(need for thing in things if thing.lid is not None for need in thing.lid.needs),
+            *(need for action in self.actions.values() for need in action.needs),
+        )
