@@ -11,7 +11,8 @@ agent's report that in `evidence`.
 No bug has a time, unless a `trace.jsonl` is beside an agent's report: it says at which step a bug was reported.
 
 A play is written as the three files of GBQA's agent: `report.json`, `report.md` and `trace.jsonl`. Two keys are ours:
-`reproduced` in the evidence of a bug, and `status` in `metadata`, because a play that broke is not one without bugs.
+`reproduced` in the evidence of a bug, and `status` in `metadata`. The summary also says the status, because a play that
+broke is not one without bugs.
 """
 
 import json
@@ -39,6 +40,7 @@ from robogaze.datasets.formats.records import Confidence, ForeignRecord, Identif
 from robogaze.store import file_name
 
 _TEXTS = ("observed_fault", "actual_behavior", "description", "title")
+_TRACE = "trace.jsonl"
 _TITLE = 80
 """The length, in characters, of a title that is cut from a description."""
 
@@ -93,7 +95,7 @@ def split(document: Document) -> Iterator[AnnotationPart]:
 def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
     """The annotation of a list of bugs; its events have a span only if a trace gives their step."""
     record = parse(_Record, part.value)
-    reported_at = bug_steps(part.document.path.with_name("trace.jsonl")) if "game" in part.value else {}
+    reported_at = bug_steps(part.document.path.with_name(_TRACE)) if "game" in part.value else {}
     events = [_event(bug, number, reported_at, context) for number, bug in enumerate(record.bugs)]
     return context.annotation(part, _title(part.value), events)
 
@@ -131,7 +133,8 @@ def files(plays: Sequence[ExportedReport]) -> Mapping[str, str | bytes]:
     """`<play>/report.json`, `report.md` and `trace.jsonl` of each play, from its report and its trace."""
     written: dict[str, str | bytes] = {}
     for play in plays:
-        for name, text in play_files(play.report, played_steps(play.path)).items():
+        steps = played_steps(play.path) if play.path.name == _TRACE else ()
+        for name, text in play_files(play.report, steps).items():
             written[f"{file_name(play.clip.id)}/{name}"] = text
     return written
 
@@ -141,7 +144,7 @@ def play_files(report: Report, steps: Sequence[PlayedStep]) -> Mapping[str, str]
     bugs = [(_bug(event), int(event.offset_s) - 1) for event in report.events]
     facts = report.provenance.media
     name = str(facts.get("environment", report.clip.prompt_id or report.clip.id))
-    summary = " ".join(report.notes)
+    summary = " ".join([f"Status: {report.status}.", *report.notes])
     record = {
         "metadata": {"session_id": report.clip.id, "status": report.status, "author": report.author},
         "llm": {role: model.get("model") for role, model in report.provenance.models.items()},
@@ -155,7 +158,7 @@ def play_files(report: Report, steps: Sequence[PlayedStep]) -> Mapping[str, str]
     return {
         "report.json": json.dumps(record, ensure_ascii=False, indent=2) + "\n",
         "report.md": markdown_report(name, len(steps), [bug for bug, _ in bugs], summary),
-        "trace.jsonl": trace_lines(steps, bugs),
+        _TRACE: trace_lines(steps, bugs),
     }
 
 
@@ -174,12 +177,8 @@ def _bug(event: Event) -> dict[str, Any]:
     }
 
 
-def _why_left_out(report: Report) -> str | None:
-    return "unscored, which the format cannot express" if report.status == "unscored" else None
-
-
 FORMAT = Format(
     "gbqa",
     AnnotationReader("GBQA: {bugs: [{observed_fault, ...}]}", recognises, split, read),
-    ReportWriter(files, _why_left_out),
+    ReportWriter(files),
 )

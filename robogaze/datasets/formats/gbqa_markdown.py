@@ -52,6 +52,8 @@ def split(document: Document) -> Iterator[AnnotationPart]:
 
 def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
     """The annotation of a report; its events have no spans."""
+    if not recognises(part.value):
+        raise FormatError(f"does not start with {_HEAD!r}")
     head, _, rest = str(part.value).partition("\n")
     before, _, listed = rest.partition("## Bugs")
     events = [_event(number, bug) for number, bug in enumerate(_BUG.finditer(listed.partition("\n## ")[0]), 1)]
