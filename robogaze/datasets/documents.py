@@ -1,7 +1,7 @@
 """Text files: JSON, JSONL, tables (CSV, TSV) and Markdown, with the line of every value.
 
-The content decides the kind, not the name: a table starts with neither `{` nor `[`, Markdown with `# `; a JSONL file has a complete object
-on its first line and more lines after it. A JSONL file is read line by line, other files at once.
+The content decides the kind, not the name: a table starts with neither `{` nor `[`, Markdown with `# `; a JSONL file
+has a complete object on its first line and more lines after it. A JSONL file is read line by line, other files at once.
 """
 
 import csv

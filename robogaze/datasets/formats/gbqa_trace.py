@@ -1,8 +1,8 @@
 """GBQA's `trace.jsonl`: the steps of an agent and the bugs it reported, in order.
 
-    {"type": "trace", "step": 3, "text": "Step 3: go north -> You are in the corridor."}
-    {"type": "bug", "step": 3, "title", "description", "confidence", "evidence", "tags"}
-    {"type": "summary", "step": 40, "data": {...}}
+{"type": "trace", "step": 3, "text": "Step 3: go north -> You are in the corridor."}
+{"type": "bug", "step": 3, "title", "description", "confidence", "evidence", "tags"}
+{"type": "summary", "step": 40, "data": {...}}
 """
 
 import json

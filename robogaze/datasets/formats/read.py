@@ -117,6 +117,21 @@ def iter_annotations(
     yield from _PathReader(path, context, readers, None if format == AUTO else format).annotations()
 
 
+def format_of(path: Path, format: str = AUTO) -> str:  # noqa: A002 (the name on the command line)
+    """The format of a file or folder, from its first document; AUTO if that is not recognised.
+
+    Raises InputError if there is no file to read.
+    """
+    if format != AUTO:
+        return format
+    found = find_files(path)
+    try:
+        document = next(documents(found.root / found.files[0]))
+        return _recognised(document, format_readers())
+    except FormatError:
+        return AUTO
+
+
 @cache
 def format_readers() -> Mapping[str, AnnotationReader]:
     """The formats that can be read, by name. Cached, because looking up entry points takes milliseconds."""

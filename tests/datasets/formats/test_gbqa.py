@@ -49,7 +49,14 @@ def played(folder: Path) -> dict[str, str]:
     trace = folder / "run" / "trace.jsonl"
     lines = [
         {"step": 0, "tool": "start", "message": "The hall."},
-        {"step": 1, "tool": "act", "command": "go north", "rationale": "To see.", "expected": "A room.", "message": "x"},
+        {
+            "step": 1,
+            "tool": "act",
+            "command": "go north",
+            "rationale": "To see.",
+            "expected": "A room.",
+            "message": "x",
+        },
         {"step": 2, "tool": "act", "command": "look", "fault": "timeout: no reply"},
     ]
     write(trace, "".join(json.dumps(line) + "\n" for line in lines))
