@@ -26,6 +26,7 @@ ENGINES: Registry[Engine] = Registry(
     "environments",
     {
         "rooms": "robogaze.interactive.environments.rooms:load",
+        "grid": "robogaze.interactive.environments.grid:load",
     },
 )
 

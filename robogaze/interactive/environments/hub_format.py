@@ -19,6 +19,8 @@ FILES, READ, SEARCH = "/api/agent/code/files", "/api/agent/code/read", "/api/age
 DEBUG_LOG, HEALTH = "/api/agent/code/debug_logs", "/api/health"
 SESSION_ID, TITLE = "game_id", "game"
 
+LONGEST_MESSAGE = 100_000
+
 _FINISHED, _HIDDEN, _TURN_IN_STATE = "game_over", "full_state", "turn_count"
 _PNG = b"\x89PNG\r\n\x1a\n"
 _MOST_PICTURES = 8
@@ -55,8 +57,8 @@ def read_session_id(reply: Reply) -> str:
 def read_observation(reply: Reply) -> Observation:
     """The observation in the reply to a new session or a command. Raises ReplyError."""
     message, state = reply.get("message"), reply.get("state")
-    if not isinstance(message, str):
-        raise ReplyError("its message is not a text")
+    if not isinstance(message, str) or len(message) > LONGEST_MESSAGE:
+        raise ReplyError(f"its message is not a text of at most {LONGEST_MESSAGE:,} characters")
     if not isinstance(state, dict):
         raise ReplyError("its state is not an object")
     finished, turn = reply.get(_FINISHED, False), reply.get("turn")
@@ -77,8 +79,9 @@ def read_state(reply: Reply, finished: bool) -> Observation:
 
 def read_files(reply: Reply) -> tuple[str, ...]:
     """The paths in a list of documents. Raises ReplyError."""
-    paths = [file.get("path") if isinstance(file, dict) else file for file in _list(reply, "files")]
-    if not all(isinstance(path, str) for path in paths):
+    listed = _list(reply, "files")
+    paths = [file["path"] for file in listed if isinstance(file, dict) and isinstance(file.get("path"), str)]
+    if len(paths) < len(listed):
         raise ReplyError("a file has no path")
     return tuple(sorted(paths))
 

@@ -134,8 +134,8 @@ class RoomsData(Data):
             named["thing"] |= {*(part.carried.of if part.carried else ()), *(part.lies[:1] if part.lies else ())}
             named["room"] |= {part.room} if part.room else set()
             named["place"] |= {*(part.lies[1:] if part.lies else ())}
-        known = {"room": self.rooms.keys(), "thing": self.things.keys(), "flag": self.flags.keys()}
-        known["place"] = {*self.rooms, *self.things, CARRIED, NOWHERE}
+        known = {"room": {*self.rooms}, "thing": {*self.things}, "flag": {*self.flags}}
+        known["place"] = known["room"] | known["thing"] | {CARRIED, NOWHERE}
         for kind, names in named.items():
             if missing := names - known[kind]:
                 raise ValueError(f"no {kind} is called {', '.join(sorted(missing))}")
@@ -146,7 +146,8 @@ class RoomsData(Data):
         rooms, things = self.rooms.values(), self.things.values()
         return (
             *(need for room in rooms for way in room.exits.values() for need in way.needs),
-            *(detail.when for part in (*rooms, *things) for detail in part.details),
+            *(detail.when for room in rooms for detail in room.details),
+            *(detail.when for thing in things for detail in thing.details),
             *(need for thing in things if thing.lid is not None for need in thing.lid.needs),
             *(need for action in self.actions.values() for need in action.needs),
         )

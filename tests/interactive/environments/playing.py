@@ -1,0 +1,24 @@
+"""Plays commands in a build and returns what is said."""
+
+import asyncio
+from collections.abc import Sequence
+
+from robogaze.interactive.environments import Observation, open_environment
+
+
+async def played_async(spec: str, commands: Sequence[str]) -> list[Observation]:
+    environment = open_environment(spec, mode="player")
+    try:
+        return [await environment.reset(), *[await environment.act(command) for command in commands]]
+    finally:
+        await environment.close()
+
+
+def played(spec: str, *commands: str) -> list[Observation]:
+    """The observations of a fresh session, the first before any command."""
+    return asyncio.run(played_async(spec, commands))
+
+
+def said(spec: str, *commands: str) -> str:
+    """The last message."""
+    return played(spec, *commands)[-1].message
