@@ -15,7 +15,8 @@ from robogaze.cli.shared.tables import as_text, print_tables
 
 if TYPE_CHECKING:
     from robogaze.core.report import Report
-    from robogaze.interactive.play import PlayOptions, PlayResult, PlayRun
+    from robogaze.interactive.play import PlayResult, PlayRun
+    from robogaze.interactive.play_options import PlayOptions
 
 SCHEMA_VERSION = 1
 """Of the JSON that --json prints."""
@@ -58,7 +59,7 @@ def play(environments: tuple[str, ...], model: str, out: Path, as_json: bool, **
     """
     _check_environments(environments)
     from robogaze.backends.config import ModelsConfig
-    from robogaze.interactive.play import PlayOptions
+    from robogaze.interactive.play_options import PlayOptions
 
     options = PlayOptions(
         at_once=given.pop("concurrency"),

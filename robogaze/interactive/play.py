@@ -3,6 +3,7 @@
     plays/<play id>/trace.jsonl       the steps of a play, written as it goes on
     memory/<environment>.json         what the sessions in an environment leave to the next one
     reports/<play id>.json            the report on a play, as for a clip
+    plays/<play id>/report.json, .md  the same in GBQA's form
 
 A play with a report is finished, unless a request or its environment got no answer; then it is played again. With
 cross-session memory, the sessions in one environment are played one after the other.
@@ -17,69 +18,29 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from robogaze import __version__
 from robogaze.backends import AnswerStore, Models, ModelsConfig
 from robogaze.backends.middleware.budget import Budget
 from robogaze.core.report import Report, Unreadable
-from robogaze.domains import Domain, load_domain
-from robogaze.domains.model import AgentMemory, AgentSpec
-from robogaze.errors import InputError, OptionError, RunStopped
-from robogaze.interactive.environments.base import Environment, EnvironmentFault, Mode
+from robogaze.datasets.formats.gbqa import play_files
+from robogaze.datasets.formats.gbqa_trace import played_steps
+from robogaze.domains import Domain
+from robogaze.domains.model import AgentSpec
+from robogaze.errors import RunStopped
+from robogaze.interactive.environments.base import Environment, EnvironmentFault
 from robogaze.interactive.memory import read_memory, write_memory
-from robogaze.interactive.play_client import PLAY_PROMPTS, PlayClient
+from robogaze.interactive.play_client import PlayClient
+from robogaze.interactive.play_options import PlayOptions, check_plays, configuration_of
 from robogaze.interactive.play_report import PlayId, play_report
 from robogaze.interactive.session import PlaySession, PlaySettings
 from robogaze.interactive.trace import PlayEntry, first_divergence
 from robogaze.store import ManifestLine, RunFolder, file_name, write_whole
 from robogaze.sync import synchronous
 
-SCHEMA_VERSION = 1
-"""Of run.json."""
-
-DOMAIN = "interactive"
+GBQA_FILES = ("report.json", "report.md")
+"""What is written in GBQA's form beside a trace; its own trace has another form."""
 
 OpenEnvironment = Callable[[str], Environment]
 """Opens an environment by its name or address."""
-
-
-@dataclass(frozen=True)
-class PlayOptions:
-    """How environments are played.
-
-    Args:
-        mode: `qa` with documents and source where the environment has them, or `player` without.
-        budget: The steps of each play.
-        sessions: The plays in each environment.
-        agent: An agent of the domain.
-        memory: The memory of the agent: none, in_session, cross_session or both; the agent's own by default.
-        seed: The seed of the first session, which the next ones count up; None for the model's own settings.
-        at_once: The number of plays side by side.
-        timeout_s: How long to wait for a reply of an environment.
-        max_calls: The maximum number of calls, across restarts.
-        max_cost_usd: The maximum cost, across restarts.
-        outage_s: How long to wait for a model's server that becomes unreachable.
-        retry_failed: Play again where answers were invalid.
-    """
-
-    mode: Mode = "qa"
-    budget: int = 200
-    sessions: int = 1
-    agent: str = "full"
-    memory: AgentMemory | None = None
-    seed: int | None = None
-    at_once: int = 8
-    timeout_s: float = 30.0
-    max_calls: int | None = None
-    max_cost_usd: float | None = None
-    outage_s: float = 0.0
-    retry_failed: bool = False
-
-    def check(self) -> None:
-        """Raise OptionError for a number that is out of its range."""
-        for name in ("budget", "sessions", "at_once", "max_calls"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise OptionError(f"{name} must be at least 1, not {value}")
 
 
 @dataclass(frozen=True)
@@ -235,11 +196,14 @@ class PlayRun:
             write_memory(self.folder.root, memory.including(play.session, notes))
 
     def _store(self, play: PlayId, session: PlaySession) -> None:
-        """Write the trace and then the report of a play; one without a report is played again."""
+        """Write the trace, GBQA's files and then the report of a play; one without a report is played again."""
         path, text = self._trace_path(play), session.trace.text()
         write_whole(path, text)
         _earlier(path).unlink(missing_ok=True)
         report = play_report(play, session, path.relative_to(self.folder.root).as_posix(), self._facts(play))
+        files = play_files(report, played_steps(path))
+        for name in GBQA_FILES:
+            write_whole(path.with_name(name), files[name])
         line = ManifestLine(
             clip_id=str(play),
             path=report.clip.uri,
@@ -282,38 +246,6 @@ def _opener(options: PlayOptions) -> OpenEnvironment:
 def _earlier(path: Path) -> Path:
     """Where the trace of an interrupted play is kept while it is played again."""
     return path.with_name(f"earlier-{path.name}")
-
-
-def check_plays(environments: Sequence[str], options: PlayOptions) -> Domain:
-    """The domain of plays. Raises OptionError for options that are out of range, InputError for an unknown agent or
-    environments that are named twice, DomainError for a prompt that uses an unknown variable.
-    """
-    options.check()
-    if len(set(environments)) != len(environments):
-        raise InputError("an environment is named twice; give `sessions` to play it several times")
-    domain = load_domain(DOMAIN)
-    if options.agent not in domain.agents:
-        raise InputError(f"there is no agent {options.agent!r}; the agents are: {', '.join(domain.agents)}")
-    for prompt, variables in PLAY_PROMPTS.items():
-        domain.prompts.check(prompt, tuple(variables.__annotations__))
-    return domain
-
-
-def configuration_of(options: PlayOptions, domain: Domain, models: ModelsConfig) -> dict[str, Any]:
-    """The content of run.json. A run can be resumed with other environments and more sessions, all else being equal."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "robogaze": __version__,
-        "domain": {"id": domain.id, "version": domain.file.version, "fingerprint": domain.fingerprint},
-        "pipeline": options.agent,
-        "play": {
-            "mode": options.mode,
-            "budget": options.budget,
-            "memory": options.memory or domain.agents[options.agent].memory,
-            "seed": options.seed,
-        },
-        "models": models.answer_settings(),
-    }
 
 
 @asynccontextmanager

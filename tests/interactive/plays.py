@@ -9,7 +9,8 @@ import yaml
 
 from interactive.cellar import Cellar
 from robogaze.backends import ModelsConfig
-from robogaze.interactive.play import PlayOptions, PlayResult, PlayRun, open_plays
+from robogaze.interactive.play import PlayResult, PlayRun, open_plays
+from robogaze.interactive.play_options import PlayOptions
 
 STALE = {
     "title": "the cellar still lists the lamp",

@@ -63,6 +63,15 @@ async def test_the_trace_has_what_was_planned_predicted_done_and_noticed(tmp_pat
     assert (looked["message"], looked["state"]["sack"], looked["claims"]) == ("Here lie: lamp.", ["lamp"], ["H1"])
 
 
+async def test_a_play_is_also_written_as_gbqas_agent_does(tmp_path: Path) -> None:
+    report = await report_of(tmp_path, FINDING, RULES)
+    folder = (tmp_path / "run" / report.clip.uri).parent
+    written = json.loads((folder / "report.json").read_text())
+    assert [bug["evidence"]["minimal_reproduction"] for bug in written["bugs"]] == [["down", "take lamp", "look"]]
+    assert len(written["steps"]) == 6
+    assert "## Bugs\n### E1: the cellar still lists the lamp" in (folder / "report.md").read_text()
+
+
 async def test_the_commands_of_a_report_are_the_fewest_that_end_in_the_same_reply(tmp_path: Path) -> None:
     commands = ["look", "down", "up", "down", "take lamp", "look"]
     steps = [step(command, **(after() if number else {})) for number, command in enumerate(commands)]

@@ -58,7 +58,7 @@ async def test_a_killed_play_arrives_where_an_uninterrupted_one_does(tmp_path: P
     whole = await played(tmp_path / "whole", model)
     assert essence(resumed.reports[0]) == essence(whole.reports[0])
     assert trace.read_bytes() == (tmp_path / "whole" / "plays" / "cellar 1" / "trace.jsonl").read_bytes()
-    assert [path.name for path in trace.parent.iterdir()] == ["trace.jsonl"]
+    assert sorted(path.name for path in trace.parent.iterdir()) == ["report.json", "report.md", "trace.jsonl"]
 
 
 async def test_answered_calls_are_not_sent_again(tmp_path: Path) -> None:
