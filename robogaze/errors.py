@@ -43,6 +43,7 @@ class FailureKind(StrEnum):
     nothing_to_examine  the clip lacks what the pipeline needs, such as an instruction
     not_measured        too many frames could not be measured
     evidence_only       a measurement was too weak to report an event or to rule one out
+    looped              the model repeated itself without a new result, and a play ended
     """
 
     UNREACHABLE = "unreachable"
@@ -56,6 +57,7 @@ class FailureKind(StrEnum):
     NOTHING_TO_EXAMINE = "nothing_to_examine"
     NOT_MEASURED = "not_measured"
     EVIDENCE_ONLY = "evidence_only"
+    LOOPED = "looped"
 
     @property
     def unanswered(self) -> bool:

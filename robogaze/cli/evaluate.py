@@ -15,6 +15,7 @@ from robogaze.cli.shared.tables import as_text, list_unjudged, print_tables, wri
 from robogaze.evaluation import CONVENTIONS
 
 if TYPE_CHECKING:
+    from robogaze.evaluation.bug_results import BugEvaluation
     from robogaze.evaluation.config import EvaluationConfig
     from robogaze.evaluation.released import ReleasedEvaluation
     from robogaze.evaluation.results import Evaluation
@@ -28,15 +29,18 @@ if TYPE_CHECKING:
 @options.reading
 @options.judging
 @click.option("--second-judge", metavar="SPEC", help="Judge again with another judge, and compare the scores.")
-@click.option("--convention", type=click.Choice(CONVENTIONS.names()), default="robogaze", show_default=True,
-              help="How events are matched and scored.")  # fmt: skip
+@click.option("--convention", type=click.Choice(CONVENTIONS.names()),
+              help="How events are matched and scored.  [default: robogaze; gbqa-0.65 for lists of bugs]")  # fmt: skip
+@click.option("--reproduced", "reproduced_only", is_flag=True,
+              help="Leave out bug reports that are not known to reproduce.")  # fmt: skip
 @click.option("--normalise", "normalisation", type=click.Choice(["loose", "strict"]), default="loose",
               show_default=True, help="Divide by all events, or by those that overlap any event in time.")  # fmt: skip
 @click.option("--iou", type=click.Choice(["frames", "exact"]), help="Measure overlap in frames or in seconds.")
 @click.option("--lambda", "dimension_bonus", type=click.FloatRange(min=0), help="The bonus for a shared dimension.")
 @click.option("--baseline", metavar="NAME", help="Compare every other system with this one, not all pairs.")
 @click.option("--by", multiple=True, metavar="FIELD",
-              help="Break results down by duration, or by a clip field: task_family, checkpoint, ...")  # fmt: skip
+              help="Break results down by duration, or by a clip field: task_family, checkpoint, ...; "
+              "bugs by budget, mode, memory, session, agent.")  # fmt: skip
 @click.option("--strata", default="split", show_default=True, metavar="FIELD", help="Resample clips within its values.")
 @click.option("--units", default="prompt_id", show_default=True, metavar="FIELD",
               help="Resample clips with the same value together.")  # fmt: skip
@@ -56,7 +60,8 @@ def evaluate(
     judge: str,
     second_judge: str | None,
     rubric: str | None,
-    convention: str,
+    convention: str | None,
+    reproduced_only: bool,
     by: tuple[str, ...],
     form: str,
     as_json: bool,
@@ -75,6 +80,9 @@ def evaluate(
 
     from robogaze.annotations import ReadOptions
     from robogaze.cli import EXIT_UNFINISHED, quiet_retries
+    from robogaze.datasets.formats.read import format_of
+    from robogaze.evaluation.bug_matching import BugConvention
+    from robogaze.evaluation.bugs import evaluate_bugs
     from robogaze.evaluation.config import Convention
     from robogaze.evaluation.evaluate import evaluate as run_evaluation
     from robogaze.evaluation.evaluate import evaluate_released
@@ -82,8 +90,22 @@ def evaluate(
     quiet_retries()
     reading = ReadOptions(**{name: rest.pop(name) for name in options.READING}, author=rest.pop("author"))
     shared: dict[str, Any] = {"judge": judge, "rubric": rubric, "environ": os.environ, "reading": reading}
-    if not isinstance(CONVENTIONS.load(convention), Convention):
-        _refuse_options(convention)
+    if convention is None:
+        convention = "gbqa-0.65" if format_of(reference, reading.format) in _LISTS_OF_BUGS else "robogaze"
+    rules = CONVENTIONS.load(convention)
+    if isinstance(rules, BugConvention):
+        _refuse_options(convention, "is for lists of bugs", _UNUSED_FOR_BUGS)
+        found = evaluate_bugs(
+            predictions, reference, convention, by=by or None, reproduced_only=reproduced_only, level=rest["level"],
+            **shared,
+        )  # fmt: skip
+        _show_bugs(found, form, as_json, out)
+        list_unjudged(found.unjudged, judge, out)
+        return 0 if found.judged else EXIT_UNFINISHED
+    if reproduced_only:
+        raise click.UsageError(f"--reproduced is for lists of bugs, not for the convention {convention}")
+    if not isinstance(rules, Convention):
+        _refuse_options(convention, "is a released evaluator", _UNUSED)
         released = evaluate_released(predictions, reference, convention, **shared)
         _show_released(released, form, as_json, out)
         return 0
@@ -140,14 +162,33 @@ _UNUSED = (
 )  # fmt: skip
 """The options that released evaluators do not have."""
 
+_UNUSED_FOR_BUGS = tuple(name for name in _UNUSED if name not in ("by", "level"))
+_LISTS_OF_BUGS = ("gbqa", "gbqa_markdown")
 
-def _refuse_options(convention: str) -> None:
+
+def _refuse_options(convention: str, what: str, unused: tuple[str, ...]) -> None:
     context = click.get_current_context()
-    given = [name for name in _UNUSED if context.get_parameter_source(name) is not ParameterSource.DEFAULT]
+    given = [name for name in unused if context.get_parameter_source(name) is not ParameterSource.DEFAULT]
     if given:
         flags = {option.name: option.opts[-1] for option in context.command.params}
         names = ", ".join(str(flags[name]) for name in given)
-        raise click.UsageError(f"{convention} is a released evaluator, which does not have {names}")
+        raise click.UsageError(f"{convention} {what}, which does not have {names}")
+
+
+def _show_bugs(result: BugEvaluation, form: str, as_json: bool, out: Path | None) -> None:
+    from robogaze.reporting.serialize import bugs_json
+    from robogaze.reporting.tables import table_files
+    from robogaze.reporting.tables.bugs import bug_tables
+
+    tables = list(bug_tables(result))
+    text = as_text(bugs_json(result))
+    if out is not None:
+        texts = (("evaluation.json", f"{text}\n"), *table_files(tables))
+        write_files(out, texts, f"{len(tables)} tables and evaluation.json")
+    if as_json:
+        click.echo(text)
+    else:
+        print_tables(tables, form)
 
 
 def _show_released(result: ReleasedEvaluation, form: str, as_json: bool, out: Path | None) -> None:

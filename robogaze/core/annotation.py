@@ -16,6 +16,9 @@ from robogaze.core.time import Span
 FIELDS = ("split", "task_family", "embodiment", "checkpoint", "prompt_id")
 """The fields of a clip by which results are broken down and clips are paired."""
 
+PLAY_FIELDS = ("environment", "mode", "budget", "session", "agent", "memory")
+"""How an interactive play was made, from the provenance of its report."""
+
 
 @dataclass(frozen=True, slots=True)
 class WrittenIntervals:
@@ -35,6 +38,9 @@ class AnnotatedEvent:
     `spans` are disjoint, in order and in seconds (steps for interactive play); empty when the author gives no time.
     `dimension` and `type` are ids of the taxonomy, `secondary` further dimensions. `severity` is 1 to 5, `confidence`
     in [0, 1]; None when not given. `written` holds the intervals of a released file, None for other sources.
+
+    For events of interactive play: `difficulty` is how hard a documented bug is to find, `reproduction` are the steps
+    that show it, and `reproduced` whether they showed it again; None and empty when not given.
     """
 
     id: str
@@ -46,6 +52,9 @@ class AnnotatedEvent:
     severity: int | None = None
     confidence: float | None = None
     written: WrittenIntervals | None = field(default=None, compare=False)
+    difficulty: str | None = None
+    reproduction: tuple[str, ...] = ()
+    reproduced: bool | None = None
 
     @property
     def content(self) -> tuple[Any, ...]:
@@ -65,7 +74,7 @@ class ClipAnnotation:
     those that a critic accepted or rejected, empty where none are stored. `frame_times_s` are in seconds, ascending;
     None when not known, and overlap is then measured in seconds instead of frames. `duration_s` is in seconds.
     `taxonomy` and `fingerprint` identify the domain of a report, None for other formats. `fields` holds the clip's
-    values of `FIELDS`. `usage` is what a report has used, None for other formats. `source` is the file, for messages.
+    values of `FIELDS`, `play` those of `PLAY_FIELDS`, empty for a video. `usage` is what a report has used, None for other formats. `source` is the file, for messages.
     """
 
     clip_id: str
@@ -82,6 +91,7 @@ class ClipAnnotation:
     taxonomy: str | None = None
     fingerprint: str | None = None
     fields: Mapping[str, str] = field(default_factory=dict)
+    play: Mapping[str, Any] = field(default_factory=dict)
     usage: Usage | None = None
     source: str = ""
 
@@ -121,7 +131,7 @@ class ClipAnnotation:
 
 def annotation_of(report: Report, source: str = "") -> ClipAnnotation:
     """The annotation that a report contains. `source` is its file, for messages."""
-    clip = report.clip
+    clip, media = report.clip, report.provenance.media
     return ClipAnnotation(
         clip_id=clip.id,
         author=report.author,
@@ -137,6 +147,7 @@ def annotation_of(report: Report, source: str = "") -> ClipAnnotation:
         taxonomy=report.domain.taxonomy,
         fingerprint=report.domain.fingerprint,
         fields={name: value for name in FIELDS if (value := getattr(clip, name)) is not None},
+        play={name: media[name] for name in PLAY_FIELDS if media.get(name) is not None} if "budget" in media else {},
         usage=report.usage,
         source=source,
     )
@@ -148,6 +159,7 @@ def _decided(hypothesis: Hypothesis) -> bool:
 
 def _annotated_events(claims: Sequence[Claim]) -> Iterator[AnnotatedEvent]:
     for claim in claims:
+        reproduction = getattr(claim, "reproduction", None)
         yield AnnotatedEvent(
             id=claim.id,
             spans=claim.spans,
@@ -157,4 +169,6 @@ def _annotated_events(claims: Sequence[Claim]) -> Iterator[AnnotatedEvent]:
             secondary=getattr(claim, "secondary", ()),
             severity=claim.severity,
             confidence=claim.confidence,
+            reproduction=() if reproduction is None else reproduction.commands,
+            reproduced=None if reproduction is None else reproduction.reproduced,
         )

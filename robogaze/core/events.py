@@ -1,8 +1,8 @@
 """Hypotheses (unverified claims about faults) and events (the faults that a report states)."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, model_serializer, model_validator
 
 from robogaze.core.data import Data, Fraction
 from robogaze.core.time import Span, union
@@ -99,7 +99,33 @@ class Hypothesis(Claim):
         return self
 
 
+class Reproduction(Data):
+    """Commands that show an event of an interactive play, from a fresh session on.
+
+    `reproduced` says whether the event showed again when they were replayed; None if the environment could not replay
+    them. `recorded` is the number of commands before they were shortened, `replays` how often commands were replayed
+    for it after the play.
+    """
+
+    commands: tuple[str, ...]
+    reproduced: bool | None
+    recorded: int = Field(ge=0)
+    replays: int = Field(ge=0)
+
+
 class Event(Claim):
-    """A fault that a report states. `secondary` are further dimensions that it belongs to."""
+    """A fault that a report states.
+
+    `secondary` are further dimensions that it belongs to. `reproduction` is for events of interactive plays; it is not
+    written for others.
+    """
 
     secondary: tuple[Name, ...] = ()
+    reproduction: Reproduction | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_unused(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        written: dict[str, Any] = handler(self)
+        if written["reproduction"] is None:
+            del written["reproduction"]
+        return written

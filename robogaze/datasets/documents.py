@@ -1,7 +1,7 @@
-"""Text files: JSON, JSONL and tables (CSV, TSV), with the line of every value.
+"""Text files: JSON, JSONL, tables (CSV, TSV) and Markdown, with the line of every value.
 
-The content decides the kind, not the name: a table starts with neither `{` nor `[`; a JSONL file has a complete object
-on its first line and more lines after it. A JSONL file is read line by line, other files at once.
+The content decides the kind, not the name: a table starts with neither `{` nor `[`, Markdown with `# `; a JSONL file
+has a complete object on its first line and more lines after it. A JSONL file is read line by line, other files at once.
 """
 
 import csv
@@ -97,9 +97,11 @@ class Document:
 
     @cached_property
     def value(self) -> Any:
-        """The JSON value, or the Table. Raises FormatError."""
+        """The JSON value, the Table, or the text of Markdown. Raises FormatError."""
         if self.raw.lstrip()[:1] in (b"{", b"["):
             return _json(self.raw)
+        if self.raw.startswith(b"# "):
+            return self._text()
         return _table(self._text())
 
     def where(self, place: Place) -> tuple[int | None, str]:

@@ -1,8 +1,8 @@
 """Loads a folder of data as a `Domain`.
 
 A domain is found by the name of a built-in one, or by the path of a folder with `domain.yaml`. Next to it are
-`taxonomy.yaml`, `pipelines/*.yaml` and, for a user's own domain, `prompts/`. Missing files are taken from the built-in
-domain of the same id, and prompts also from the shared ones.
+`taxonomy.yaml`, `pipelines/*.yaml`, `agents/*.yaml` and, for a user's own domain, `prompts/`. Missing files are taken
+from the built-in domain of the same id, and prompts also from the shared ones.
 """
 
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from robogaze.domains.links import check_links
-from robogaze.domains.model import Domain, DomainFile, PipelineSpec, StageSpec, Taxonomy
+from robogaze.domains.model import AgentSpec, Domain, DomainFile, PipelineSpec, StageSpec, Taxonomy
 from robogaze.domains.prompts import Prompts
 from robogaze.domains.resources import resource_folder
 from robogaze.domains.yaml_files import YamlText, read_yaml
@@ -64,12 +64,9 @@ def load_domain(name_or_path: str | Path) -> Domain:
     built_in = resource_folder("taxonomy") / file.id
     folders = (folder,) if folder.resolve() == built_in.resolve() else (folder, built_in)
     taxonomy = read_yaml(_first([path / "taxonomy.yaml" for path in folders])).parse(Taxonomy)
-    files = {path.name: path for parent in reversed(folders) for path in sorted((parent / "pipelines").glob("*.yaml"))}
-    pipelines = {path.stem: _pipeline(path) for _, path in sorted(files.items())}
-    fitted = {
-        path.name: path for parent in reversed(folders) for path in sorted((parent / "classifiers").glob("*.yaml"))
-    }
-    classifiers = {path.stem: read_yaml(path) for _, path in sorted(fitted.items())}
+    pipelines = {path.stem: _pipeline(path) for path in _yaml_files(folders, "pipelines")}
+    agents = {path.stem: read_yaml(path).parse(AgentSpec) for path in _yaml_files(folders, "agents")}
+    classifiers = {path.stem: read_yaml(path) for path in _yaml_files(folders, "classifiers")}
     for key in ("default_pipeline", "pipeline_without_model"):
         name = getattr(file, key)
         if name is not None and name not in pipelines:
@@ -92,10 +89,17 @@ def load_domain(name_or_path: str | Path) -> Domain:
         file=file,
         taxonomy=taxonomy,
         pipelines=pipelines,
+        agents=agents,
         classifiers=classifiers,
         prompts=prompts,
         fingerprint=fingerprint,
     )
+
+
+def _yaml_files(folders: tuple[Path, ...], name: str) -> list[Path]:
+    """The YAML files in a subfolder of a domain, by name; the first folder that has a file counts."""
+    files = {path.name: path for parent in reversed(folders) for path in (parent / name).glob("*.yaml")}
+    return [path for _, path in sorted(files.items())]
 
 
 def _first(candidates: list[Path]) -> Path:

@@ -1,7 +1,7 @@
 """A domain: what to look for and how to ask, as data.
 
-Dimensions with event types, each with a definition; the severity levels; pipelines; prompts; a judge. All of it is
-read from files, and code never names their content.
+Dimensions with event types, each with a definition; the severity levels; pipelines; agents; prompts; a judge. All of
+it is read from files, and code never names their content.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,13 +13,15 @@ from typing import Any, Literal, Self
 from pydantic import Field, ValidationError, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from robogaze.core.data import Data
+from robogaze.core.data import Data, Fraction
 from robogaze.core.events import Name, Severity
 from robogaze.core.report import DomainRef
 from robogaze.domains.prompts import Prompts
 from robogaze.domains.yaml_files import Key, YamlText
 
 Need = Literal["instruction"]
+
+AgentMemory = Literal["none", "in_session", "cross_session", "both"]
 
 
 class Confusion(Data):
@@ -153,11 +155,52 @@ class PipelineSpec(Data):
     stages: tuple[StageSpec, ...]
 
 
+class Verification(Data):
+    """How an agent checks a suspected fault: it is reported from this confidence on, in [0, 1]."""
+
+    min_confidence: Fraction
+
+
+class AgentSpec(Data):
+    """The content of agents/NAME.yaml: how an agent plays an interactive environment.
+
+    `recent_steps` are shown in full detail; with in-session memory, older ones are summarised, as many at a time;
+    without it, only the last `steps_without_memory` are shown. `verification` is None where claims are reported at
+    once. `loop_steps` equal steps, and `failures_in_a_row`, end a play. Between two steps at most `readings_in_a_row`
+    documents are read. Of a document, a message or a value of the state, `shown_characters` are shown. At most
+    `shorten_replays` replays shorten the commands of a report.
+    """
+
+    schema_version: Literal[1]
+    description: str
+    reflection: bool
+    memory: AgentMemory
+    recent_steps: int = Field(ge=1)
+    steps_without_memory: int = Field(ge=1)
+    verification: Verification | None
+    loop_steps: int = Field(ge=2)
+    failures_in_a_row: int = Field(ge=1)
+    readings_in_a_row: int = Field(ge=0)
+    shown_characters: int = Field(ge=100)
+    shorten_replays: int = Field(ge=0)
+
+    @property
+    def within_sessions(self) -> bool:
+        """Whether it summarises the older steps of a session."""
+        return self.memory in ("in_session", "both")
+
+    @property
+    def across_sessions(self) -> bool:
+        """Whether it hands what it found out to the next session."""
+        return self.memory in ("cross_session", "both")
+
+
 class DomainFile(Data):
     """The content of domain.yaml.
 
     `default` marks the built-in domain that is used if none is given. For prompts, `summary` says in a few words what
-    a clip of this domain shows, and `clip_text` names the text that comes with a clip (its `instruction`).
+    a clip of this domain shows, and `clip_text` names the text that comes with a clip (its `instruction`). A domain
+    without a `default_pipeline` is for reports that no pipeline makes.
     """
 
     schema_version: Literal[1]
@@ -167,7 +210,7 @@ class DomainFile(Data):
     summary: str
     clip_text: str = "task instruction"
     default: bool = False
-    default_pipeline: str
+    default_pipeline: str | None = None
     pipeline_without_model: str | None = None
     judge: str
 
@@ -178,6 +221,7 @@ class Domain(Data):
     file: DomainFile
     taxonomy: Taxonomy
     pipelines: dict[str, PipelineSpec]
+    agents: dict[str, AgentSpec]
     classifiers: dict[str, YamlText]
     prompts: Prompts
     fingerprint: str

@@ -41,7 +41,7 @@ DESCRIPTIONS = Convention("similarity")
 class EvaluationConfig(Data):
     """How events are matched, scored and resampled.
 
-    `convention` is a name in CONVENTIONS that is no released evaluator; `use`, `dimension_bonus` and `iou` define the
+    `convention` is a name in CONVENTIONS that is neither a released evaluator nor for bugs; `use`, `dimension_bonus` and `iou` define the
     weight of a pair (see `robogaze.matching`). Clips are resampled within the values of the field `strata`; clips with
     the same value of the field `units` are resampled together. `margin` is the difference up to which two systems count
     as equal, None for no such verdict. `baseline` names the system that the others are compared with; without it all
@@ -69,7 +69,7 @@ class EvaluationConfig(Data):
     def _use_is_that_of_the_convention(self) -> Self:
         convention = CONVENTIONS.load(self.convention)
         if not isinstance(convention, Convention):
-            raise ValueError(f"{self.convention} is a released evaluator, which has no options")
+            raise ValueError(f"{self.convention} has no such options: it is for bugs, or a released evaluator")
         if self.use != convention.use:
             raise ValueError(f"the convention {self.convention} weighs pairs by {convention.use}, not by {self.use}")
         return self

@@ -16,7 +16,8 @@ class DescriptionPair:
     """The descriptions of a reference and a predicted event of one clip.
 
     `instruction` is what the clip was generated from, None if not known. The types are labels, None if not given. A
-    judge may use whether they are equal, but equal labels alone do not make two descriptions similar.
+    judge may use whether they are equal, but equal labels alone do not make two descriptions similar. The steps show an
+    event of interactive play; empty if not given.
     """
 
     clip_id: str
@@ -27,6 +28,8 @@ class DescriptionPair:
     instruction: str | None = None
     reference_type: str | None = None
     prediction_type: str | None = None
+    reference_steps: tuple[str, ...] = ()
+    prediction_steps: tuple[str, ...] = ()
 
     @property
     def silent(self) -> "Judgement | None":

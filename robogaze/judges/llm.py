@@ -31,7 +31,7 @@ STAGE = "judge"
 _SENT_BACK = 2000
 """The maximum length, in characters, of an invalid answer that is sent back."""
 
-_Texts = tuple[str, str, str | None]
+_Texts = tuple[str, str, str | None, tuple[str, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -159,6 +159,7 @@ class ModelJudge:
     def _question(self, pair: DescriptionPair) -> str:
         rubric = self.rubric.file
         variables = {
+            "subject": rubric.subject,
             "axes": rubric.axes,
             "worst": rubric.scale[0],
             "best": rubric.scale[1],
@@ -166,6 +167,8 @@ class ModelJudge:
             "instruction": pair.instruction,
             "reference": pair.reference,
             "prediction": pair.prediction,
+            "reference_steps": pair.reference_steps,
+            "prediction_steps": pair.prediction_steps,
         }
         return self._prompts.render("rate", variables)
 
@@ -178,7 +181,7 @@ class ModelJudge:
             subject=f"{pair.reference_id}/{pair.prediction_id}",
             clip=pair.clip_id,
             attempt=attempt,
-            system=self._prompts.render("system", {}),
+            system=self._prompts.render("system", {"subject": self.rubric.file.subject}),
             parts=parts,
             schema=json_schema(self._contract),
             decoding=decoding,
@@ -192,7 +195,7 @@ class ModelJudge:
 
 
 def _texts(pair: DescriptionPair) -> _Texts:
-    return pair.reference, pair.prediction, pair.instruction
+    return pair.reference, pair.prediction, pair.instruction, pair.reference_steps, pair.prediction_steps
 
 
 def open_model_judge(spec: JudgeSpec) -> ModelJudge:

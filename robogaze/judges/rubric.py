@@ -1,7 +1,6 @@
 """Rubrics: the questions whose ratings make a similarity, from judges/*.yaml.
 
-A rating r on a scale from a to b counts (r - a) / (b - a), and the similarity is the mean over the axes. With a
-threshold it is 1 or 0: the same fault or not.
+A rating r on a scale from a to b counts (r - a) / (b - a), and the similarity is the mean over the axes.
 """
 
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from robogaze.core.data import Data, Fraction
+from robogaze.core.data import Data
 from robogaze.core.events import Name
 from robogaze.domains.contract import Answer
 from robogaze.domains.resources import resource_folder
@@ -41,8 +40,8 @@ class RubricFile(Data):
     axes: tuple[RubricAxis, ...] = Field(min_length=1)
     scale: tuple[int, int]
     ratings: Literal["whole", "fractional"] = "whole"
-    threshold: Fraction | None = None
-    """The share of the scale from which on the similarity is 1, and below which it is 0; None for the share itself."""
+    subject: str = Field(default="video", min_length=1)
+    """What the descriptions are about, in the words of the prompt."""
 
     @field_validator("axes")
     @classmethod
@@ -81,9 +80,7 @@ class Rubric:
         """The similarity, in [0, 1], of ratings on every axis."""
         worst, best = self.file.scale
         total, count = sum(ratings[axis] for axis in self.axes), len(self.axes)
-        share = (total - count * worst) / (count * (best - worst))  # divided once: whole ratings lose no digit
-        threshold = self.file.threshold
-        return share if threshold is None else float(share >= threshold)
+        return (total - count * worst) / (count * (best - worst))  # divided once: whole ratings lose no digit
 
 
 def read_rubric(name_or_path: str) -> Rubric:

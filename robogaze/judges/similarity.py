@@ -60,4 +60,6 @@ def _pair(clip: ClipAnnotation, reference: AnnotatedEvent, prediction: Annotated
         instruction=clip.instruction,
         reference_type=reference.type,
         prediction_type=prediction.type,
+        reference_steps=reference.reproduction,
+        prediction_steps=prediction.reproduction,
     )

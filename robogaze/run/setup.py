@@ -68,6 +68,8 @@ def make_setup(
 
 
 def _default_pipeline(domain: Domain, model: str | None) -> str:
+    if domain.file.default_pipeline is None:
+        raise OptionError(f"the domain {domain.id} has no pipeline for clips; give another `domain`")
     if model is not None:
         return domain.file.default_pipeline
     if domain.file.pipeline_without_model is None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from robogaze.core.events import Box, Event, Evidence, Hypothesis
+from robogaze.core.events import Box, Claim, Event, Evidence, Hypothesis, Reproduction
 from robogaze.core.time import Span
 
 
@@ -26,7 +26,7 @@ def make_event(**changes: Any) -> Event:
 
 def make_hypothesis(**changes: Any) -> Hypothesis:
     event = make_event(id="H1")
-    known = {name: getattr(event, name) for name in Event.model_fields if name != "secondary"}
+    known = {name: getattr(event, name) for name in Claim.model_fields}
     return Hypothesis(**{**known, "proposed_by": "the colour specialist", **changes})
 
 
@@ -107,3 +107,12 @@ def test_claim_round_trips_through_json(claim: Event | Hypothesis) -> None:
     written = claim.model_dump_json()
     assert type(claim).model_validate_json(written) == claim
     assert type(claim).model_validate_json(written).model_dump_json() == written
+
+
+def test_the_reproduction_of_an_event_is_written_only_where_there_is_one() -> None:
+    event = make_event()
+    assert "reproduction" not in event.model_dump()
+    found = Reproduction(commands=("look",), reproduced=True, recorded=4, replays=2)
+    played = event.with_(reproduction=found)
+    assert Event.model_validate_json(played.model_dump_json()) == played
+    assert Event.model_validate_json(event.model_dump_json()) == event

@@ -4,6 +4,7 @@ import re
 
 from robogaze.domains import domain_folders, load_domain
 from robogaze.domains.resources import resource_folder
+from robogaze.interactive.play_client import PLAY_PROMPTS
 from robogaze.stages.client import PROMPTS
 from robogaze.stages.pipeline import Pipeline
 from robogaze.stages.robogaze.propose import Propose
@@ -15,7 +16,7 @@ README = (resource_folder("prompts") / "README.md").read_text(encoding="utf-8")
 
 def templates() -> dict[str, set[str]]:
     """Every prompt that a stage of a shipped pipeline renders, with its variables."""
-    rendered: dict[str, type] = dict(PROMPTS)
+    rendered: dict[str, type] = dict(PROMPTS) | dict(PLAY_PROMPTS)
     for name in domain_folders():
         domain = load_domain(name)
         for pipeline in domain.pipelines:

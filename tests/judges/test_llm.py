@@ -92,11 +92,11 @@ def test_ratings_become_a_similarity_and_keep_their_reasons(tmp_path: Path) -> N
 
 
 def test_a_fractional_rubric_takes_fractions_and_whole_numbers(tmp_path: Path) -> None:
-    for score, similarity in ((0.64, 0.0), (0.7, 1.0), (1, 1.0)):
+    for score in (0.64, 0.7, 1):
         (tmp_path / str(score)).mkdir()
         reply = {"rationale": "the same", "same_defect": score}
         judge = model_judge(tmp_path / str(score), {"reply": reply}, rubric="gbqa")
-        assert rate(judge, [pair()])[0].similarity == similarity
+        assert rate(judge, [pair()])[0].similarity == score
 
 
 WRAPPED = [

@@ -11,7 +11,7 @@ import numpy as np
 from making import coverage
 
 from robogaze.core.clip import Clip, Layout
-from robogaze.core.events import Event, Evidence, Hypothesis
+from robogaze.core.events import Claim, Event, Evidence, Hypothesis
 from robogaze.core.key_frames import frames_to_show
 from robogaze.core.pictures import Picture
 from robogaze.core.report import Call, Provenance, Report
@@ -151,7 +151,7 @@ def make_event(name: str, dimension: str, kind: str, *spans: tuple[float, float]
 def make_hypothesis(name: str, dimension: str, kind: str, *spans: tuple[float, float], **changes: Any) -> Hypothesis:
     """A hypothesis that was rejected unless told otherwise."""
     event = make_event(name, dimension, kind, *spans)
-    values = {field: getattr(event, field) for field in type(event).model_fields if field != "secondary"}
+    values = {field: getattr(event, field) for field in Claim.model_fields}
     own = {"verdict": "rejected", "reason": "The frames do not show it.", "proposed_by": f"{dimension} specialist"}
     return Hypothesis(**{**values, **own, **changes})
 

@@ -23,6 +23,7 @@ FORMATS: Registry[Format] = Registry(
         "robogaze_release": "robogaze.datasets.formats.robogaze_release:FORMAT",
         "videoglitchbench": "robogaze.datasets.formats.videoglitchbench:FORMAT",
         "gbqa": "robogaze.datasets.formats.gbqa:FORMAT",
+        "gbqa_markdown": "robogaze.datasets.formats.gbqa_markdown:FORMAT",
         "activitynet": "robogaze.datasets.formats.activitynet:FORMAT",
         "label_studio": "robogaze.datasets.formats.label_studio:FORMAT",
         "parquet": "robogaze.datasets.formats.parquet:FORMAT",

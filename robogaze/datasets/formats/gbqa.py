@@ -1,32 +1,80 @@
-"""GBQA: lists of bugs without times. References are bug files, predictions are the reports of an agent.
+"""GBQA: lists of bugs. References are bug files, predictions are the reports of an agent.
 
-    {"bugs": [{"id", "bug_type", "difficulty", "minimal_reproduction", "observed_fault"}]}
-    {"bugs": [{"title", "description", "confidence", "evidence", "tags"}]}
+    {"game_name", "bugs": [{"id", "bug_type", "difficulty", "minimal_reproduction", "observed_fault"}]}
+    {"game": {"name"}, "bugs": [{"title", "description", "confidence", "evidence", "tags"}]}
 
 A list belongs to one title, which is the clip's id: the text under a key that ends with `_name` or `_id`, or the `name`
 in the one object that has one. A bug's description is its observed fault (also `actual_behavior`), else its
-description, else its title.
+description, else its title. Its reproduction is `minimal_reproduction` (also `test_steps`, also a single text), for an
+agent's report that in `evidence`.
+
+No bug has a time, unless a `trace.jsonl` is beside an agent's report: it says at which step a bug was reported.
+
+A play is written as the three files of GBQA's agent: `report.json`, `report.md` and `trace.jsonl`. Two keys are ours:
+`reproduced` in the evidence of a bug, and `status` in `metadata`. The summary also says the status, because a play that
+broke is not one without bugs.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
+from robogaze.core.events import Event
+from robogaze.core.report import Report
+from robogaze.core.time import Span
 from robogaze.datasets.documents import Document, FormatError, Place
-from robogaze.datasets.formats.base import AnnotationPart, AnnotationReader, Format, ReadingContext
+from robogaze.datasets.formats.base import (
+    AnnotationPart,
+    AnnotationReader,
+    ExportedReport,
+    Format,
+    ReadingContext,
+    ReportWriter,
+)
+from robogaze.datasets.formats.gbqa_markdown import markdown_report
+from robogaze.datasets.formats.gbqa_trace import PlayedStep, bug_steps, played_steps, trace_lines
 from robogaze.datasets.formats.records import Confidence, ForeignRecord, Identifier, parse
+from robogaze.store import file_name
 
 _TEXTS = ("observed_fault", "actual_behavior", "description", "title")
+_TRACE = "trace.jsonl"
+_TITLE = 80
+"""The length, in characters, of a title that is cut from a description."""
+
+
+def _steps(value: Any) -> Any:
+    return [value] if isinstance(value, str) else [] if value is None else value
+
+
+_Steps = Annotated[list[str], BeforeValidator(_steps)]
+
+
+class _Evidence(ForeignRecord):
+    minimal_reproduction: _Steps = []
+    reproduced: bool | None = None
 
 
 class _Bug(ForeignRecord):
     id: Identifier | None = None
     bug_type: str | None = None
+    difficulty: str | None = None
     confidence: Confidence | None = None
     observed_fault: str | None = None
     actual_behavior: str | None = None
     description: str | None = None
     title: str | None = None
+    minimal_reproduction: _Steps = []
+    test_steps: _Steps = []
+    evidence: _Evidence = _Evidence()
+
+    @property
+    def reproduction(self) -> tuple[str, ...]:
+        """The steps that show it, without blank ones."""
+        steps = self.minimal_reproduction or self.test_steps or self.evidence.minimal_reproduction
+        return tuple(step.strip() for step in steps if step.strip())
 
 
 class _Record(ForeignRecord):
@@ -45,9 +93,10 @@ def split(document: Document) -> Iterator[AnnotationPart]:
 
 
 def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
-    """The annotation of a list of bugs; its events have no spans."""
+    """The annotation of a list of bugs; its events have a span only if a trace gives their step."""
     record = parse(_Record, part.value)
-    events = [_event(bug, number, context) for number, bug in enumerate(record.bugs)]
+    reported_at = bug_steps(part.document.path.with_name(_TRACE)) if "game" in part.value else {}
+    events = [_event(bug, number, reported_at, context) for number, bug in enumerate(record.bugs)]
     return context.annotation(part, _title(part.value), events)
 
 
@@ -60,14 +109,76 @@ def _title(record: Mapping[str, Any]) -> str:
     return names[0]
 
 
-def _event(bug: _Bug, number: int, context: ReadingContext) -> AnnotatedEvent:
+def _event(bug: _Bug, number: int, reported_at: Mapping[str, int], context: ReadingContext) -> AnnotatedEvent:
     place: Place = ("bugs", number)
     text = next((text for key in _TEXTS if (text := getattr(bug, key))), None)
     if text is None:
         raise FormatError(f"a bug needs a text under one of {', '.join(_TEXTS)}", place)
     type_, dimension = context.map_labels(bug.bug_type, None, (*place, "bug_type"), place)
-    event_id = str(number + 1) if bug.id is None else str(bug.id)
-    return AnnotatedEvent(event_id, (), text, dimension, type_, confidence=bug.confidence)
+    step = reported_at.get(bug.title or "")
+    return AnnotatedEvent(
+        id=str(number + 1) if bug.id is None else str(bug.id),
+        spans=() if step is None else (Span(step, step + 1),),
+        description=text,
+        dimension=dimension,
+        type=type_,
+        confidence=bug.confidence,
+        difficulty=bug.difficulty,
+        reproduction=bug.reproduction,
+        reproduced=bug.evidence.reproduced,
+    )
 
 
-FORMAT = Format("gbqa", AnnotationReader("GBQA: {bugs: [{observed_fault, ...}]}", recognises, split, read))
+def files(plays: Sequence[ExportedReport]) -> Mapping[str, str | bytes]:
+    """`<play>/report.json`, `report.md` and `trace.jsonl` of each play, from its report and its trace."""
+    written: dict[str, str | bytes] = {}
+    for play in plays:
+        steps = played_steps(play.path) if play.path.name == _TRACE else ()
+        for name, text in play_files(play.report, steps).items():
+            written[f"{file_name(play.clip.id)}/{name}"] = text
+    return written
+
+
+def play_files(report: Report, steps: Sequence[PlayedStep]) -> Mapping[str, str]:
+    """The three files on one play, by name."""
+    bugs = [(_bug(event), int(event.offset_s) - 1) for event in report.events]
+    facts = report.provenance.media
+    name = str(facts.get("environment", report.clip.prompt_id or report.clip.id))
+    summary = " ".join([f"Status: {report.status}.", *report.notes])
+    record = {
+        "metadata": {"session_id": report.clip.id, "status": report.status, "author": report.author},
+        "llm": {role: model.get("model") for role, model in report.provenance.models.items()},
+        "agent": {"max_steps": facts.get("budget"), **{key: facts.get(key) for key in ("mode", "memory", "seed")}},
+        "game": {"name": name},
+        "summary": summary,
+        "bugs": [bug for bug, _ in bugs],
+        "summaries": [],
+        "steps": [step.compact() for step in steps],
+    }
+    return {
+        "report.json": json.dumps(record, ensure_ascii=False, indent=2) + "\n",
+        "report.md": markdown_report(name, len(steps), [bug for bug, _ in bugs], summary),
+        _TRACE: trace_lines(steps, bugs),
+    }
+
+
+def _bug(event: Event) -> dict[str, Any]:
+    evidence: dict[str, Any] = {"observed_fault": event.description}
+    if event.reproduction is not None:
+        evidence["minimal_reproduction"] = list(event.reproduction.commands)
+        evidence["reproduced"] = event.reproduction.reproduced
+    title = event.description.split(". ")[0]
+    return {
+        "title": f"{event.id}: {title[:_TITLE]}",
+        "description": event.description,
+        "confidence": 1.0 if event.confidence is None else event.confidence,
+        "evidence": evidence,
+        "tags": [event.type],
+    }
+
+
+FORMAT = Format(
+    "gbqa",
+    AnnotationReader("GBQA: {bugs: [{observed_fault, ...}]}", recognises, split, read),
+    ReportWriter(files),
+)

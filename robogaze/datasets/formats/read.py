@@ -6,6 +6,7 @@ files named report.json, at any depth   if there are any, only these: runs of `r
                                         release and of others keep a folder per clip, with other files in it
 reports/*.json                          a run that keeps its reports together
 *.json *.jsonl *.csv *.tsv              at any depth
+files named report.md, at any depth     if there are no others
 
 Names that start with a dot or an underscore are skipped, as the released evaluator does. Other files are not read and
 are counted.
@@ -34,6 +35,7 @@ AUTO = "auto"
 
 _REPORT = "report.json"
 _REPORTS = "reports"
+_MARKDOWN = "report.md"
 _SUFFIXES = (".json", ".jsonl", ".csv", ".tsv")
 _RUN_FILES = ("run.json", "manifest.jsonl", "unreadable.json")
 """Files of a run folder that are not reports."""
@@ -113,6 +115,21 @@ def iter_annotations(
     author = path.resolve().name if path.is_dir() else path.stem
     context = ReadingContext(author, log, lenient, labels, fps, first_frame, clips or {}, as_written)
     yield from _PathReader(path, context, readers, None if format == AUTO else format).annotations()
+
+
+def format_of(path: Path, format: str = AUTO) -> str:  # noqa: A002 (the name on the command line)
+    """The format of a file or folder, from its first document; AUTO if that is not recognised.
+
+    Raises InputError if there is no file to read.
+    """
+    if format != AUTO:
+        return format
+    found = find_files(path)
+    try:
+        document = next(documents(found.root / found.files[0]))
+        return _recognised(document, format_readers())
+    except FormatError:
+        return AUTO
 
 
 @cache
@@ -237,11 +254,13 @@ def find_files(path: Path) -> AnnotationFiles:
     rules: tuple[Callable[[PurePosixPath], bool], ...] = (
         lambda file: file.name == _REPORT,
         lambda file: file.parts[:-1] == (_REPORTS,) and file.suffix == ".json",
+        lambda file: file.name != _MARKDOWN,
         lambda file: True,
     )
     for rule in rules:
         if chosen := tuple(file for file in files if rule(file)):
-            return AnnotationFiles(path, chosen, len(files) - len(chosen))
+            others = sum(file.suffix in _SUFFIXES for file in files if file not in chosen)
+            return AnnotationFiles(path, chosen, others)
     raise InputError(f"{path} contains no file of reports or annotations ({', '.join(_SUFFIXES)})")
 
 
@@ -261,6 +280,6 @@ def _candidates(root: Path) -> list[PurePosixPath]:
         inner = Path(folder).relative_to(root).as_posix()
         excluded = _RUN_FILES if inner == "." else ()
         for name in names:
-            if name.endswith(_SUFFIXES) and not name.startswith((".", "_")) and name not in excluded:
+            if name.endswith((*_SUFFIXES, _MARKDOWN)) and not name.startswith((".", "_")) and name not in excluded:
                 files.append(PurePosixPath(inner, name))
     return sorted(files)

@@ -11,6 +11,7 @@ from making import coverage, make_clip
 from robogaze.core.events import Event
 from robogaze.core.report import DomainRef, Report
 from robogaze.core.time import Span
+from robogaze.datasets.formats.gbqa_markdown import markdown_report
 
 TEXT = "The cup passes through the table."
 REFERENCE = DomainRef(id="cups", version="1", taxonomy="e" * 64, fingerprint="f" * 64)
@@ -190,6 +191,14 @@ SAMPLES: Mapping[str, Sample] = {
             "b.json": {"metadata": {"source": "x"}, "game": {"name": "pot"}, "bugs": []},
         },
         timed=False,
+    ),
+    "gbqa_markdown": Sample(
+        {
+            "cup/report.md": markdown_report("cup", 3, [{"title": "Cup", "confidence": 0.75, "description": TEXT}], ""),
+            "pot/report.md": markdown_report("pot", 3, [], ""),
+        },
+        timed=False,
+        typed=False,
     ),
     "activitynet": Sample(
         {

@@ -26,7 +26,7 @@ def test_every_clip_is_exported_or_counted_with_a_reason(name: str, tmp_path: Pa
     assert all(found.left_out)
 
 
-WITH_COVERAGE = ("csv", "jsonl", "parquet", "label-studio", "webvtt")
+WITH_COVERAGE = ("csv", "jsonl", "parquet", "label-studio", "webvtt", "gbqa")
 """The formats that have a clip's status, and its verdict or coverage."""
 
 
@@ -44,10 +44,11 @@ def test_export_is_repeatable_and_writes_nothing(name: str, tmp_path: Path) -> N
 
 
 @each_format
-def test_exported_file_names_have_no_folder(name: str, tmp_path: Path) -> None:
-    files = export(name, tmp_path, *reports()).files
+def test_exported_files_have_a_folder_only_in_a_format_with_several_files_a_clip(name: str, tmp_path: Path) -> None:
+    files = [Path(file) for file in export(name, tmp_path, *reports()).files]
     assert files
-    assert all(Path(file).name == file and not file.startswith(".") for file in files)
+    assert all(len(file.parts) == (2 if name == "gbqa" else 1) for file in files)
+    assert not any(part.startswith(".") for file in files for part in file.parts)
 
 
 @each_format

@@ -65,7 +65,7 @@ def test_bug_is_an_event_without_a_span(tmp_path: Path) -> None:
     path = write(tmp_path / "bugs.json", {"game_name": "castle", "game_title": "Castle", "bugs": [bug(id=0)]})
     (annotation,) = read_annotations(path).annotations
     assert annotation.clip_id == "castle"
-    assert annotation.findings == (AnnotatedEvent("0", (), TEXT, None, "passing_through"),)
+    assert annotation.findings == (AnnotatedEvent("0", (), TEXT, None, "passing_through", difficulty="easy"),)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,144 @@
+"""`robogaze play`: an agent plays environments and reports their faults."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from robogaze.cli import interrupt
+from robogaze.cli.shared.flags import with_flags
+from robogaze.cli.shared.tables import as_text, print_tables
+
+if TYPE_CHECKING:
+    from robogaze.core.report import Report
+    from robogaze.interactive.play import PlayResult, PlayRun
+    from robogaze.interactive.play_options import PlayOptions
+
+SCHEMA_VERSION = 1
+"""Of the JSON that --json prints."""
+
+_LOGGED_S = 15.0
+"""The time between two lines of progress, in seconds."""
+
+_MODEL = "KIND:NAME[@URL] (kinds: openai, transformers, batch, scripted), or a YAML file of models."
+
+
+@click.command()
+@click.argument("environments", nargs=-1, required=True, metavar="ENVIRONMENT...")
+@click.option("--model", required=True, help=_MODEL)
+@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="The run folder.")
+@click.option("--mode", type=click.Choice(["qa", "player"]), default="qa", show_default=True,
+              help="With documents and source where the environment has them, or as a player without.")  # fmt: skip
+@click.option("--budget", type=click.IntRange(min=1), default=200, show_default=True, help="Steps of each play.")
+@click.option("--sessions", type=click.IntRange(min=1), default=1, show_default=True,
+              help="Plays in each environment.")  # fmt: skip
+@click.option("--agent", default="full", show_default=True, help="full, or plain without reflection and verification.")
+@click.option("--memory", type=click.Choice(["none", "in_session", "cross_session", "both"]),
+              help="What the agent remembers.  [default: that of the agent]")  # fmt: skip
+@click.option("--seed", type=int, help="Seed of the first session; the next ones count up.  [default: the model's]")
+@click.option("--concurrency", type=click.IntRange(min=1), default=8, show_default=True, help="Plays side by side.")
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=30, show_default=True,
+              metavar="SECONDS", help="How long to wait for a reply of an environment.")  # fmt: skip
+@click.option("--max-calls", type=click.IntRange(min=1), help="Maximum calls, across restarts.")
+@click.option("--max-cost", type=click.FloatRange(min=0, min_open=True), metavar="USD",
+              help="Maximum cost, across restarts.")  # fmt: skip
+@click.option("--outage", type=click.FloatRange(min=0), default=30, show_default=True, metavar="MINUTES",
+              help="How long to wait for a model's server that becomes unreachable.")  # fmt: skip
+@click.option("--retry-failed", is_flag=True,
+              help="Play again where answers were invalid; unanswered requests are always sent again.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+def play(environments: tuple[str, ...], model: str, out: Path, as_json: bool, **given: Any) -> int:
+    """Let an agent play environments, and report the faults it finds with the commands that reproduce them.
+
+    ENVIRONMENT is a name (robogaze env list), with a version after a colon such as castle:clean, or the address of a
+    server. Each step is decided by the model. The same command resumes a run that was stopped or killed.
+    """
+    _check_environments(environments)
+    from robogaze.backends.config import ModelsConfig
+    from robogaze.interactive.play_options import PlayOptions
+
+    options = PlayOptions(
+        at_once=given.pop("concurrency"),
+        timeout_s=given.pop("timeout"),
+        max_cost_usd=given.pop("max_cost"),
+        outage_s=given.pop("outage") * 60,
+        **given,
+    )
+    config = ModelsConfig.read(model)
+    interrupt.keeps(f"answers and finished plays are kept in {out}; run the same command again to resume")
+    result = asyncio.run(_play(environments, out, config, options))
+    _show(result, as_json)
+    for failed in result.unplayed:
+        click.echo(f"error: {failed.uri} was not played: {failed.reason}", err=True)
+    if result.stopped is not None:
+        click.echo(f"stopped: {with_flags(str(result.stopped))}", err=True)
+    return _exit_code(result)
+
+
+def _check_environments(environments: tuple[str, ...]) -> None:
+    """Raise InputError for an environment that is not there, before anything heavy is loaded."""
+    from robogaze.interactive.environments import load_folder
+
+    for spec in environments:
+        if not spec.startswith(("http://", "https://")):
+            load_folder(spec.partition(":")[0])
+
+
+async def _play(environments: tuple[str, ...], out: Path, config: Any, options: PlayOptions) -> PlayResult:
+    from robogaze.cli import quiet_retries
+    from robogaze.interactive.play import open_plays
+
+    quiet_retries()
+    async with open_plays(environments, out, config, options, os.environ) as run:
+        run.on_report = _say_report
+        logged = asyncio.create_task(_log(run))
+        try:
+            await run.execute()
+        finally:
+            logged.cancel()
+        return run.result()
+
+
+def _say_report(report: Report) -> None:
+    from robogaze.reporting.wording import count
+
+    facts = report.provenance.media
+    steps = f"{facts['steps']} of {facts['budget']} steps"
+    click.echo(f"{report.clip.id}: {steps}, {count(len(report.events), 'report')}, {report.status}", err=True)
+
+
+async def _log(run: PlayRun) -> None:
+    """Print from time to time how far the plays are."""
+    while True:
+        await asyncio.sleep(_LOGGED_S)
+        steps = ", ".join(f"{play} at step {step}" for play, step in run.steps.items())
+        click.echo(f"{steps or 'no step yet'} of {run.options.budget}", err=True)
+
+
+def _show(result: PlayResult, as_json: bool) -> None:
+    from robogaze.reporting.tables.plays import play_tables
+
+    if as_json:
+        reports = [report.model_dump(mode="json") for report in result.reports]
+        unplayed = [play.model_dump() for play in result.unplayed]
+        stopped = None if result.stopped is None else str(result.stopped)
+        head = {"schema_version": SCHEMA_VERSION, "run": str(result.folder), "stopped": stopped}
+        click.echo(as_text({**head, "unplayed": unplayed, "reports": reports}))
+    elif result.reports or result.unplayed:
+        print_tables(play_tables(result.reports, result.unplayed), "terminal")
+
+
+def _exit_code(result: PlayResult) -> int:
+    from robogaze.cli import EXIT_ERROR, EXIT_UNFINISHED, EXIT_UNREACHABLE
+    from robogaze.errors import FailureKind
+
+    lost = [report for report in result.reports if report.status == "unscored"]
+    unreachable = all(failure.kind is FailureKind.UNREACHABLE for report in lost for failure in report.failures)
+    if result.stopped is None and (lost or result.unplayed) and len(lost) == len(result.reports):
+        return EXIT_UNREACHABLE if unreachable and lost else EXIT_ERROR
+    complete = all(report.status == "complete" for report in result.reports)
+    return 0 if result.stopped is None and not result.unplayed and complete else EXIT_UNFINISHED

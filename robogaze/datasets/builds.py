@@ -1,0 +1,24 @@
+"""Builds of an interactive environment: the documented bugs in it, from a name such as `castle:-drawer`."""
+
+import re
+
+from robogaze.errors import InputError
+
+_SWITCHES = re.compile(r"clean|([+-]\w+)+")
+
+
+def parse_switches(switches: str, bugs: tuple[str, ...]) -> frozenset[str]:
+    """The bugs of a build: all for "", none for `clean`, `+a+b` these alone, `-a` all but this.
+
+    Raises InputError for other texts and for an unknown bug.
+    """
+    if not switches:
+        return frozenset(bugs)
+    if not _SWITCHES.fullmatch(switches):
+        raise InputError(f"{switches!r} is not a build: use clean, +BUG or -BUG with the bugs {', '.join(bugs)}")
+    chosen = set(bugs) if switches.startswith("-") else set()
+    for sign, bug in re.findall(r"([+-])(\w+)", switches):
+        if bug not in bugs:
+            raise InputError(f"{bug!r} is not one of the bugs: {', '.join(bugs)}")
+        chosen = chosen | {bug} if sign == "+" else chosen - {bug}
+    return frozenset(chosen)

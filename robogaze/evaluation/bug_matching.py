@@ -1,0 +1,57 @@
+"""Which report is which documented bug, by their descriptions alone (GBQA, 3.4).
+
+A similarity of at least the threshold makes a pair possible. Of the possible pairs, the one-to-one assignment with the
+largest sum of similarities is chosen; it does not depend on the order of the reports.
+
+The released evaluator goes through the reports in order instead: each names the bug that is most similar to it, of all
+bugs, and is matched to it if the similarity reaches the threshold and no earlier report has that bug. Its critic may
+also name a bug that does not exist, which then counts as found; here every pair is judged, so no id is ever named.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robogaze.core.annotation import AnnotatedEvent
+from robogaze.matching import Match, Weighting, match_events
+
+Matrix = NDArray[np.float64]
+
+_BY_DESCRIPTION = Weighting(use="similarity")
+
+
+@dataclass(frozen=True)
+class BugConvention:
+    """How reports and bugs are matched; `in_order` is the released evaluator's way."""
+
+    threshold: float
+    in_order: bool = False
+
+    def match(
+        self, bugs: Sequence[AnnotatedEvent], reports: Sequence[AnnotatedEvent], similarity: Matrix
+    ) -> tuple[Match, ...]:
+        """The matches, in the order of the bugs; `similarity` has shape (bugs, reports) and no NaN."""
+        no_time = np.full(similarity.shape, np.nan)
+        possible = np.where(similarity >= self.threshold, similarity, 0.0)
+        if self.in_order:
+            possible = _first_come(possible)
+        return match_events(bugs, reports, possible, no_time, _BY_DESCRIPTION)
+
+
+def _first_come(possible: Matrix) -> Matrix:
+    """The similarities with 0 for every pair that the released evaluator does not match."""
+    kept = np.zeros_like(possible)
+    taken: set[int] = set()
+    for report in range(possible.shape[1] if len(possible) else 0):
+        bug = int(possible[:, report].argmax())
+        if possible[bug, report] > 0 and bug not in taken:
+            taken.add(bug)
+            kept[bug, report] = possible[bug, report]
+    return kept
+
+
+AT_060, AT_065 = BugConvention(0.6), BugConvention(0.65)
+RELEASED_AT_060, RELEASED_AT_065 = BugConvention(0.6, in_order=True), BugConvention(0.65, in_order=True)
+"""The release has both thresholds: 0.65 in its agent, 0.60 in its separate evaluator."""

@@ -1,0 +1,98 @@
+"""What an evaluation of bug reports returns."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from robogaze.core.estimate import Estimate
+from robogaze.judges.base import DescriptionPair
+
+
+@dataclass(frozen=True)
+class JudgedReport:
+    """A report: the `bug` that it is matched to, None without one, and the similarity with the most similar bug.
+
+    `duplicate` is the bug that an unmatched report describes again, None if it describes none. `reproduced` is whether
+    its steps showed the bug again, None if that is not known.
+    """
+
+    system: str
+    play: str
+    id: str
+    description: str
+    bug: str | None
+    duplicate: str | None
+    similarity: float
+    reproduced: bool | None
+
+
+@dataclass(frozen=True)
+class BugScores:
+    """What plays found, as counts and shares.
+
+    `recall` has an interval over bugs, each with all its plays (Wilson's where each was played once), `precision` one
+    over reports (Wilson's). The other three have intervals over environments, which need at least two of them.
+    """
+
+    plays: int
+    bugs: int
+    found: int
+    reports: int
+    duplicates: int
+    not_reproduced: int
+    recall: Estimate
+    precision: Estimate
+    recall_over_environments: Estimate
+    precision_over_environments: Estimate
+    f1: Estimate
+
+
+@dataclass(frozen=True)
+class FoundBug:
+    """A documented bug, and in how many of a system's plays it was found."""
+
+    environment: str
+    id: str
+    difficulty: str
+    found: Mapping[str, int]
+    plays: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class SystemBugs:
+    """The scores of a system.
+
+    `counts` are its missing, unscored, partial and unjudged plays, and the reports that were left out because they did
+    not reproduce. `by_difficulty` holds recall; `by_step` the scores of what was reported within so many steps, of
+    plays that were as long; `by_setting` the scores of the plays that were made alike, as pairs of the setting's values
+    and scores.
+    """
+
+    name: str
+    counts: Mapping[str, int]
+    scores: BugScores
+    by_difficulty: Mapping[str, Estimate]
+    by_step: Mapping[int, tuple[BugScores, Mapping[str, Estimate]]]
+    by_setting: tuple[tuple[tuple[Any, ...], BugScores, Mapping[str, Estimate]], ...]
+    reports: tuple[JudgedReport, ...]
+
+
+@dataclass(frozen=True)
+class BugEvaluation:
+    """The result of `evaluate_bugs`; `setting` names the values of `by_setting`."""
+
+    convention: str
+    threshold: float
+    judge: str
+    judge_note: str
+    environments: tuple[str, ...]
+    setting: tuple[str, ...]
+    unreferenced: tuple[str, ...]
+    systems: tuple[SystemBugs, ...]
+    bugs: tuple[FoundBug, ...]
+    unjudged: tuple[DescriptionPair, ...] = ()
+
+    @property
+    def judged(self) -> bool:
+        """Whether every judgement was made."""
+        return not self.unjudged

@@ -1,0 +1,203 @@
+"""The scores of plays: counts and shares, by difficulty, by step and by how the plays were made."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robogaze.core.estimate import Estimate, undefined
+from robogaze.evaluation.bug_matching import BugConvention
+from robogaze.evaluation.bug_results import BugScores, FoundBug, JudgedReport, SystemBugs
+from robogaze.evaluation.plays import Play
+from robogaze.metrics.scores import safe_divide
+from robogaze.metrics.tally import scored
+from robogaze.stats.jackknife import student_intervals
+from robogaze.stats.proportions import wilson
+from robogaze.stats.resample import Sums
+
+Matrix = NDArray[np.float64]
+
+STEPS = (50, 100, 200, 500)
+"""The budgets of GBQA's Table 1; recall is also computed from what a play reported within so many steps."""
+
+
+@dataclass(frozen=True)
+class JudgedPlay:
+    """A play with the similarities of its bugs and reports, shape (bugs, reports); NaN for a failed judgement."""
+
+    of: Play
+    similarity: Matrix
+
+    def reports(self, convention: BugConvention) -> tuple[JudgedReport, ...]:
+        bugs, reports = self.of.bugs, self.of.reports
+        matches = {match.prediction: match.reference for match in convention.match(bugs, reports, self.similarity)}
+        found = []
+        for number, report in enumerate(reports):
+            values = self.similarity[:, number]
+            nearest = int(values.argmax()) if len(values) else None
+            alike = nearest is not None and values[nearest] >= convention.threshold
+            bug = matches.get(number)
+            found.append(
+                JudgedReport(
+                    system=self.of.system,
+                    play="" if self.of.annotation is None else self.of.annotation.clip_id,
+                    id=report.id,
+                    description=report.description,
+                    bug=None if bug is None else bugs[bug].id,
+                    duplicate=bugs[nearest].id if bug is None and nearest is not None and alike else None,
+                    similarity=0.0 if nearest is None else float(values[nearest]),
+                    reproduced=report.reproduced,
+                )
+            )
+        return tuple(found)
+
+    def until(self, step: int) -> "JudgedPlay":
+        early = self.of.until(step)
+        kept = [number for number, report in enumerate(self.of.reports) if report in early.reports]
+        return JudgedPlay(early, self.similarity[:, kept])
+
+
+def score_system(
+    name: str, plays: Sequence[JudgedPlay], rules: BugConvention, setting: tuple[str, ...], level: float
+) -> SystemBugs:
+    """The scores of a system from all its plays."""
+    judged = [play for play in plays if not np.isnan(play.similarity).any()]
+    made = [play for play in judged if play.of.annotation is not None]
+    annotations = [play.of.annotation for play in plays if play.of.annotation is not None]
+    groups: dict[tuple[Any, ...], list[JudgedPlay]] = {}
+    for play in made if setting else []:
+        groups.setdefault(tuple(play.of.setting.get(field) for field in setting), []).append(play)
+    by_step = {}
+    for step in STEPS:
+        long = [play for play in made if play.of.setting.get("budget", 0) >= step and scored(play.of.annotation)]
+        if long:
+            early = [play.until(step) for play in long]
+            by_step[step] = _scores(early, rules, level), _by_difficulty(early, rules, level)
+    return SystemBugs(
+        name=name,
+        counts={
+            "missing": len(plays) - len(annotations),
+            "unscored": sum(annotation.status == "unscored" for annotation in annotations),
+            "partial": sum(annotation.status == "partial" for annotation in annotations),
+            "unjudged": len(plays) - len(judged),
+            "left_out": sum(play.of.left_out for play in plays),
+        },
+        scores=_scores(judged, rules, level),
+        by_difficulty=_by_difficulty(judged, rules, level),
+        by_step=by_step,
+        by_setting=tuple(
+            (values, _scores(group, rules, level), _by_difficulty(group, rules, level))
+            for values, group in sorted(groups.items(), key=lambda item: tuple(map(_order, item[0])))
+        ),
+        reports=tuple(report for play in judged for report in play.reports(rules)),
+    )
+
+
+def _order(value: Any) -> tuple[bool, float, str]:
+    """Numbers by size, before texts."""
+    number = value if isinstance(value, int | float) else 0
+    return isinstance(value, str), number, str(value)
+
+
+_BUGS, _FOUND, _REPORTS = range(3)
+"""The columns of an environment's row."""
+
+
+def _share(top: int, *bottom: int) -> Callable[[Matrix], Matrix]:
+    """A sum divided by the mean of one or two other sums."""
+    return lambda sums: safe_divide(sums[..., top], sums[..., bottom].sum(axis=-1) / len(bottom))
+
+
+def _scores(plays: Sequence[JudgedPlay], rules: BugConvention, level: float) -> BugScores:
+    environments = _rows(((play.of.environment.clip_id, _counts(play, rules)) for play in plays), 3)
+    total = environments.sum(axis=0)
+    reports = [report for play in plays for report in play.reports(rules)]
+    return BugScores(
+        plays=len(plays),
+        bugs=int(total[_BUGS]),
+        found=int(total[_FOUND]),
+        reports=len(reports),
+        duplicates=sum(report.duplicate is not None for report in reports),
+        not_reproduced=sum(report.reproduced is False for report in reports),
+        recall=_recall(plays, rules, level),
+        precision=wilson(int(total[_FOUND]), int(total[_REPORTS]), level=level),
+        recall_over_environments=_over_environments(environments, _share(_FOUND, _BUGS), level),
+        precision_over_environments=_over_environments(environments, _share(_FOUND, _REPORTS), level),
+        f1=_over_environments(environments, _share(_FOUND, _REPORTS, _BUGS), level),
+    )
+
+
+def _counts(play: JudgedPlay, rules: BugConvention) -> tuple[int, int, int]:
+    found = sum(report.bug is not None for report in play.reports(rules))
+    return len(play.of.bugs), found, len(play.of.reports)
+
+
+def _rows(items: Iterable[tuple[Any, tuple[int, ...]]], columns: int) -> Matrix:
+    """The sums of rows by key, shape (keys, columns)."""
+    rows: dict[Any, Matrix] = {}
+    for key, row in items:
+        rows[key] = rows.get(key, np.zeros(columns)) + row
+    return np.array(list(rows.values())).reshape(len(rows), columns)
+
+
+def _recall(plays: Sequence[JudgedPlay], rules: BugConvention, level: float, difficulty: str | None = None) -> Estimate:
+    """The share of (bug, play) pairs that were found, with an interval over bugs."""
+    pairs = []
+    for play in plays:
+        found = {report.bug for report in play.reports(rules)}
+        for bug in play.of.bugs:
+            if difficulty in (None, bug.difficulty or ""):
+                pairs.append(((play.of.environment.clip_id, bug.id), (int(bug.id in found), 1)))
+    bugs = _rows(pairs, 2)
+    if len(pairs) == len(bugs):
+        return wilson(int(bugs[:, 0].sum()), len(bugs), level=level)
+    return _student(bugs, _share(0, 1), level)
+
+
+def _by_difficulty(plays: Sequence[JudgedPlay], rules: BugConvention, level: float) -> Mapping[str, Estimate]:
+    names = {bug.difficulty or "" for play in plays for bug in play.of.bugs}
+    return {name: _recall(plays, rules, level, name) for name in sorted(names, key=_by_rank)}
+
+
+def _by_rank(difficulty: str) -> tuple[int, str]:
+    ranks = ("easy", "medium", "hard")
+    return (ranks.index(difficulty) if difficulty in ranks else len(ranks), difficulty)
+
+
+def _over_environments(rows: Matrix, statistic: Callable[[Matrix], Matrix], level: float) -> Estimate:
+    if len(rows) < 2:
+        value = float(statistic(rows.sum(axis=0)))
+        why = "one environment has no spread"
+        return undefined("there is nothing to take a share of") if np.isnan(value) else Estimate(value, n=1, why=why)
+    return _student(rows, statistic, level)
+
+
+def _student(rows: Matrix, statistic: Callable[[Matrix], Matrix], level: float) -> Estimate:
+    """A share of sums of rows with Student's interval over the rows; n counts the rows."""
+    if not len(rows):
+        return undefined("there is nothing to take a share of")
+    total = rows.sum(axis=0)
+    sums = Sums(rows[None], (np.arange(len(rows)),), total[None], np.empty((1, 0, rows.shape[1])))
+    return student_intervals(sums, statistic, level=level, share=True).estimate(0, n=len(rows))
+
+
+def found_bugs(plays: Sequence[JudgedPlay], rules: BugConvention) -> tuple[FoundBug, ...]:
+    """Every documented bug that was played, with how often each system found it."""
+    rows: dict[tuple[str, str], FoundBug] = {}
+    for play in plays:
+        if np.isnan(play.similarity).any():
+            continue
+        found = {report.bug for report in play.reports(rules)}
+        name, system = play.of.environment.clip_id, play.of.system
+        for bug in play.of.bugs:
+            row = rows.setdefault((name, bug.id), FoundBug(name, bug.id, bug.difficulty or "", {}, {}))
+            rows[name, bug.id] = FoundBug(
+                name,
+                bug.id,
+                row.difficulty,
+                {**row.found, system: row.found.get(system, 0) + (bug.id in found)},
+                {**row.plays, system: row.plays.get(system, 0) + 1},
+            )
+    return tuple(rows.values())

@@ -1,0 +1,106 @@
+"""Bug reports of plays against the documented bugs: recall, precision and F1 (GBQA, 3.4).
+
+A play finds a bug if one of its reports is matched to it. Over several plays, a (bug, play) pair is the unit of recall
+and a report that of precision, as if all plays were one list. A missing or unscored play finds nothing and stays in
+every denominator; a play with a failed judgement is left out and counted.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from robogaze.annotations import NamedSource, ReadOptions, Source, SourceReader, named_sources
+from robogaze.core.annotation import PLAY_FIELDS
+from robogaze.errors import InputError
+from robogaze.evaluation import CONVENTIONS
+from robogaze.evaluation.bug_matching import BugConvention
+from robogaze.evaluation.bug_results import BugEvaluation
+from robogaze.evaluation.bug_scores import JudgedPlay, found_bugs, score_system
+from robogaze.evaluation.plays import Play, environments_in, plays_of
+from robogaze.judges import open_judge
+from robogaze.judges.base import Judge
+from robogaze.judges.similarity import judgements
+from robogaze.judges.unjudged import RecordingJudge, ask_ahead
+from robogaze.sync import synchronous
+
+RUBRIC = "gbqa"
+
+
+async def evaluate_bugs_async(
+    predictions: Mapping[str, Source] | Sequence[Source] | Source,
+    references: Source,
+    convention: str = "gbqa-0.65",
+    *,
+    judge: str | Judge = "offline",
+    rubric: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    reading: ReadOptions | None = None,
+    by: Sequence[str] | None = None,
+    reproduced_only: bool = False,
+    level: float = 0.95,
+) -> BugEvaluation:
+    """Score the bug reports of plays against lists of bugs.
+
+    `references` are bug files, one for play environment; `predictions` are run folders of `robogaze play`, or reports
+    of GBQA's agent (JSON or Markdown), named as those of `robogaze.evaluate`. A play belongs to the list with the name
+    of its environment, and of a build with switches to the bugs in it. `by` names the settings of plays to break the
+    scores down by, all that differ by default. The other arguments are those of `evaluate`.
+
+    Raises InputError for what cannot be read, for a convention that is not for bugs, and if no play has a list.
+    """
+    rules = CONVENTIONS.load(convention)
+    if not isinstance(rules, BugConvention):
+        raise InputError(f"the convention {convention} is not for lists of bugs; use one that starts with gbqa")
+    opened = open_judge(judge, rubric or RUBRIC, environ)
+    reader = SourceReader(reading or ReadOptions(), None)
+    environments = environments_in(reader.read(NamedSource.of(references)))
+    plays: list[Play] = []
+    unreferenced: list[str] = []
+    for source in named_sources(predictions):
+        found, others = plays_of(source.label, reader.read(source), environments, reproduced_only=reproduced_only)
+        plays += found
+        unreferenced += others
+    if all(play.annotation is None for play in plays):
+        raise InputError(
+            f"no play is of an environment with a list of bugs (environments: {', '.join(environments)}; "
+            f"plays: {', '.join(unreferenced) or 'none'})"
+        )
+    await ask_ahead(opened, lambda planned: _judge_plays(plays, planned))
+    recording = RecordingJudge(opened)
+    judged = await _judge_plays(plays, recording)
+    setting = _setting(plays) if by is None else _known(by)
+    systems = tuple(
+        score_system(name, [play for play in judged if play.of.system == name], rules, setting, level)
+        for name in dict.fromkeys(play.system for play in plays)
+    )
+    return BugEvaluation(
+        convention=convention,
+        threshold=rules.threshold,
+        judge=opened.name,
+        judge_note=opened.note,
+        environments=tuple(environments),
+        setting=setting,
+        unreferenced=tuple(unreferenced),
+        systems=systems,
+        bugs=found_bugs(judged, rules),
+        unjudged=recording.unjudged,
+    )
+
+
+evaluate_bugs = synchronous(evaluate_bugs_async)
+
+
+async def _judge_plays(plays: Sequence[Play], judge: Judge) -> list[JudgedPlay]:
+    found = await judgements([(play.environment, play.reports) for play in plays], judge)
+    return [JudgedPlay(play, matrix) for play, (matrix, _) in zip(plays, found, strict=True)]
+
+
+def _setting(plays: Sequence[Play]) -> tuple[str, ...]:
+    """The settings in which plays differ."""
+    known = [play.setting for play in plays if play.setting]
+    names = (name for name in PLAY_FIELDS if name != "environment")
+    return tuple(name for name in names if len({setting.get(name) for setting in known}) > 1)
+
+
+def _known(by: Sequence[str]) -> tuple[str, ...]:
+    if unknown := [name for name in by if name not in PLAY_FIELDS]:
+        raise InputError(f"plays have no {unknown[0]!r}; they have: {', '.join(PLAY_FIELDS)}")
+    return tuple(by)

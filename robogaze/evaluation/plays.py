@@ -1,0 +1,99 @@
+"""Plays of interactive environments, each with the documented bugs of the build that was played."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Any
+
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
+from robogaze.datasets.builds import parse_switches
+from robogaze.errors import InputError
+from robogaze.metrics.tally import scored
+
+
+@dataclass(frozen=True)
+class Play:
+    """A play of a system, with the bugs of the build that was played.
+
+    `annotation` is None where a system has no play of an environment. `left_out` counts the reports that did not
+    reproduce and were left out.
+    """
+
+    system: str
+    environment: ClipAnnotation
+    annotation: ClipAnnotation | None
+    left_out: int = 0
+
+    @property
+    def bugs(self) -> tuple[AnnotatedEvent, ...]:
+        return self.environment.findings
+
+    @property
+    def reports(self) -> tuple[AnnotatedEvent, ...]:
+        """What was reported; empty for a missing or unscored play."""
+        return self.annotation.findings if scored(self.annotation) else ()
+
+    @property
+    def setting(self) -> Mapping[str, Any]:
+        """How it was made; empty where that is not known."""
+        return {} if self.annotation is None else self.annotation.play
+
+    def until(self, step: int) -> "Play":
+        """The play with the reports whose evidence was complete after so many steps."""
+        assert self.annotation is not None
+        early = tuple(report for report in self.reports if report.spans and report.spans[-1].end <= step + 1)
+        return replace(self, annotation=replace(self.annotation, findings=early))
+
+
+def environments_in(references: Iterable[ClipAnnotation]) -> Mapping[str, ClipAnnotation]:
+    """The documented bugs by environment. Raises InputError if an environment has two lists."""
+    found: dict[str, ClipAnnotation] = {}
+    for reference in references:
+        other = found.setdefault(reference.clip_id, reference)
+        if other is not reference:
+            raise InputError(
+                f"{reference.clip_id} has two lists of bugs, {other.source} and {reference.source}; name one of them"
+            )
+    return found
+
+
+def plays_of(
+    system: str,
+    annotations: Sequence[ClipAnnotation],
+    environments: Mapping[str, ClipAnnotation],
+    *,
+    reproduced_only: bool,
+) -> tuple[tuple[Play, ...], tuple[str, ...]]:
+    """A system's plays, and the ids of those without documented bugs.
+
+    An environment that it did not play has one play without an annotation, in which every bug is missed.
+    `reproduced_only` leaves out the reports that are not known to reproduce.
+    """
+    plays, unreferenced = [], []
+    for annotation in annotations:
+        environment = _environment(annotation, environments)
+        if environment is None:
+            unreferenced.append(annotation.clip_id)
+            continue
+        kept = tuple(event for event in annotation.findings if event.reproduced or not reproduced_only)
+        left_out = len(annotation.findings) - len(kept)
+        plays.append(Play(system, environment, replace(annotation, findings=kept), left_out))
+    played = {play.environment.clip_id for play in plays}
+    plays += [Play(system, bugs, None) for name, bugs in environments.items() if name not in played]
+    return tuple(plays), tuple(unreferenced)
+
+
+def _environment(annotation: ClipAnnotation, environments: Mapping[str, ClipAnnotation]) -> ClipAnnotation | None:
+    """The bugs of the build that was played: `castle:-drawer` is the castle without one of its bugs.
+
+    The address of a server is that of the only environment there is.
+    """
+    played = str(annotation.play.get("environment") or annotation.clip_id)
+    if played.startswith(("http://", "https://")):
+        return next(iter(environments.values())) if len(environments) == 1 else None
+    path, _, switches = played.partition(":")
+    reference = environments.get(path) or environments.get(PurePosixPath(path).name)
+    if reference is None:
+        return None
+    present = parse_switches(switches, tuple(bug.id for bug in reference.findings))
+    return replace(reference, findings=tuple(bug for bug in reference.findings if bug.id in present))

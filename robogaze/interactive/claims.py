@@ -1,0 +1,103 @@
+"""Suspected faults of a play, from the suspicion to the verdict."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from robogaze.core.events import Event, Evidence, Hypothesis, HypothesisVerdict, Reproduction
+from robogaze.core.time import Span
+from robogaze.interactive.decisions import CandidateAnswer
+from robogaze.interactive.trace import PlayEntry
+
+STEP_STAGE, RULING_STAGE = "play_step", "play_ruling"
+
+
+@dataclass
+class PlayClaim:
+    """A suspected fault and what became of it. `step` is the one after which it was suspected.
+
+    `signs` are what a reply must show for the fault to show again: the cited texts, and the hashes of cited pictures.
+    `recorded` are the commands from the last initial state to the fault; `commands` are those that showed it again,
+    None while none did.
+    """
+
+    id: str
+    candidate: CandidateAnswer
+    dimension: str
+    step: int
+    signs: tuple[str, ...]
+    recorded: tuple[str, ...]
+    verdict: HypothesisVerdict = "unverified"
+    reason: str = "the play ended before it was verified"
+    merged_into: str | None = None
+    severity: int = 1
+    confidence: float = 0.0
+    commands: tuple[str, ...] | None = None
+    replays: list[Evidence] = field(default_factory=list)
+    reproduction: Reproduction | None = None
+
+    def decide(self, verdict: HypothesisVerdict, reason: str) -> None:
+        """Set the verdict and its reason."""
+        self.verdict, self.reason = verdict, reason
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """The cited steps that exist, ascending; the step of the suspicion where none does."""
+        cited = {excerpt.step for excerpt in self.candidate.evidence if 0 <= excerpt.step <= self.step}
+        return tuple(sorted(cited or {self.step}))
+
+    def shown(self) -> dict[str, Any]:
+        """The claim in prompts."""
+        return {"title": self.candidate.title, "verdict": self.verdict, "reason": self.reason}
+
+    def hypothesis(self) -> Hypothesis:
+        """The claim in a report, whatever its verdict."""
+        return Hypothesis(
+            **self._common(), verdict=self.verdict, reason=self.reason, merged_into=self.merged_into,
+            proposed_by=STEP_STAGE,
+        )  # fmt: skip
+
+    def event(self, number: int) -> Event:
+        """The event of an accepted claim."""
+        return Event(**{**self._common(), "id": f"E{number}"}, reproduction=self.reproduction)
+
+    def _common(self) -> dict[str, Any]:
+        candidate = self.candidate
+        cited = (
+            Evidence(
+                text=excerpt.text or "the picture",
+                frames=(excerpt.step,) if excerpt.step in self.steps else (),
+                source=STEP_STAGE,
+            )
+            for excerpt in candidate.evidence
+        )
+        return {
+            "id": self.id,
+            "dimension": self.dimension,
+            "type": candidate.type,
+            "spans": (Span(self.steps[0], self.steps[-1] + 1),),
+            "severity": self.severity,
+            "confidence": self.confidence,
+            "description": f"{candidate.title}. Action: {candidate.action}. Observed: {candidate.observed} "
+            f"Expected: {candidate.expected}",
+            "evidence": (*cited, *self.replays),
+        }
+
+
+def signs_of(candidate: CandidateAnswer, replies: Sequence[PlayEntry]) -> tuple[str, ...]:
+    """The signs of a candidate, from the replies since the initial state. Raises ValueError where a reply lacks one."""
+    by_step = {entry.step: entry for entry in replies}
+    steps = [excerpt.step for excerpt in candidate.evidence]
+    if steps != sorted(steps):
+        raise ValueError("its evidence is not in the order of the steps")
+    signs = []
+    for excerpt in candidate.evidence:
+        entry = by_step.get(excerpt.step)
+        if entry is None:
+            raise ValueError(f"step {excerpt.step} is no step of the session since its last start")
+        if excerpt.text is None and not entry.screens:
+            raise ValueError(f"step {excerpt.step} has no picture")
+        if excerpt.text is not None and not entry.shows(excerpt.text):
+            raise ValueError(f"step {excerpt.step} does not show {excerpt.text!r}")
+        signs.append(entry.screens[0] if excerpt.text is None else excerpt.text)
+    return tuple(signs)

@@ -1,0 +1,320 @@
+"""A run of plays: several environments and sessions side by side, in one run folder.
+
+    plays/<play id>/trace.jsonl       the steps of a play, written as it goes on
+    memory/<environment>.json         what the sessions in an environment leave to the next one
+    reports/<play id>.json            the report on a play, as for a clip
+    plays/<play id>/report.json, .md  the same in GBQA's form
+
+A play with a report is finished, unless a request or its environment got no answer; then it is played again. With
+cross-session memory, the sessions in one environment are played one after the other.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from robogaze.backends import AnswerStore, Models, ModelsConfig
+from robogaze.backends.middleware.budget import Budget
+from robogaze.core.report import Report, Unreadable
+from robogaze.datasets.formats.gbqa import play_files
+from robogaze.datasets.formats.gbqa_trace import played_steps
+from robogaze.domains import Domain
+from robogaze.domains.model import AgentSpec
+from robogaze.errors import RunStopped
+from robogaze.interactive.environments.base import Environment, EnvironmentFault
+from robogaze.interactive.memory import read_memory, write_memory
+from robogaze.interactive.play_client import PlayClient
+from robogaze.interactive.play_options import PlayOptions, check_plays, configuration_of
+from robogaze.interactive.play_report import PlayId, play_report
+from robogaze.interactive.session import PlaySession, PlaySettings
+from robogaze.interactive.trace import PlayEntry, first_divergence
+from robogaze.store import ManifestLine, RunFolder, file_name, write_whole
+from robogaze.sync import synchronous
+
+GBQA_FILES = ("report.json", "report.md")
+"""What is written in GBQA's form beside a trace; its own trace has another form."""
+
+OpenEnvironment = Callable[[str], Environment]
+"""Opens an environment by its name or address."""
+
+
+@dataclass(frozen=True)
+class PlayResult:
+    """The reports of a run, in the order of its plays. `unplayed` are the plays whose environment could not be started,
+    `stopped` is the reason why the run ended early, None if it did not.
+    """
+
+    reports: tuple[Report, ...]
+    unplayed: tuple[Unreadable, ...]
+    stopped: RunStopped | None
+    folder: Path
+
+
+@dataclass
+class PlayRun:
+    """A run of plays in an open run folder. `open_environment` opens a session of an environment."""
+
+    environments: tuple[str, ...]
+    options: PlayOptions
+    domain: Domain
+    models: Models
+    folder: RunFolder
+    answers: AnswerStore
+    open_environment: OpenEnvironment
+    on_report: Callable[[Report], None] = lambda report: None
+    unplayed: list[Unreadable] = field(default_factory=list)
+    stopped: RunStopped | None = None
+    steps: dict[str, int] = field(default_factory=dict)
+    """The last step of each play that is in progress."""
+
+    @property
+    def agent(self) -> AgentSpec:
+        """The agent with the memory of the options."""
+        spec = self.domain.agents[self.options.agent]
+        return spec if self.options.memory is None else spec.with_(memory=self.options.memory)
+
+    @property
+    def plays(self) -> tuple[PlayId, ...]:
+        """The plays of the run, in order."""
+        numbers = range(1, self.options.sessions + 1)
+        return tuple(PlayId(name, number) for name in self.environments for number in numbers)
+
+    async def execute(self) -> None:
+        """Play what is not finished. A stop for the whole run is kept in `stopped`; other errors are raised."""
+        free = asyncio.Semaphore(self.options.at_once)
+        waiting = [play for play in self.plays if not self._is_finished(play)]
+        tasks = [asyncio.create_task(self._play_all(group, free)) for group in self._groups(waiting)]
+        try:
+            for task in asyncio.as_completed(tasks):
+                try:
+                    await task
+                except RunStopped as stop:
+                    self.stopped = stop
+                    if stop.at_once:
+                        break
+        finally:
+            for started in tasks:
+                started.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        self.folder.write_unreadable(self.unplayed, listed=[clip.uri for clip in self.unplayed])
+
+    def _groups(self, plays: Sequence[PlayId]) -> Iterator[list[PlayId]]:
+        """The plays that must be played one after the other."""
+        if not self.agent.across_sessions:
+            yield from ([play] for play in plays)
+            return
+        for name in self.environments:
+            if group := [play for play in plays if play.environment == name]:
+                yield group
+
+    def _is_finished(self, play: PlayId) -> bool:
+        """Whether a play has a report that stays. The invalid answers of one that is retried are forgotten."""
+        report = self.folder.stored.report(str(play))
+        if report is None or any(failure.kind.unanswered for failure in report.failures):
+            return False
+        if not self.options.retry_failed or not any(failure.kind.retried_on_request for failure in report.failures):
+            return True
+        self.answers.forget(call.key for call in report.provenance.calls if call.outcome == "invalid")
+        return False
+
+    async def _play_all(self, plays: Sequence[PlayId], free: asyncio.Semaphore) -> None:
+        for play in plays:
+            async with free:
+                await self._play(play)
+
+    async def _play(self, play: PlayId) -> None:
+        """Play once, and store the report; a play whose environment cannot be started is unplayed."""
+        try:
+            async with self._session(play) as session:
+                await session.play()
+                await session.reproduce_reports()
+                self._note_divergence(play, session)
+                if self.agent.across_sessions and session.decided and not session.failures:
+                    await self._remember(play, session)
+        except EnvironmentFault as fault:
+            self.unplayed.append(Unreadable(uri=str(play), reason=str(fault)))
+        else:
+            self._store(play, session)
+        finally:
+            self.steps.pop(str(play), None)
+
+    @asynccontextmanager
+    async def _session(self, play: PlayId) -> AsyncIterator[PlaySession]:
+        seed = self.options.seed
+        client = PlayClient(self.domain, self.models, str(play), None if seed is None else seed + play.session - 1)
+        memory = read_memory(self.folder.root, play.environment) if self.agent.across_sessions else None
+        settings = PlaySettings(
+            budget=self.options.budget,
+            session=play.session,
+            sessions=self.options.sessions,
+            agent=self.agent,
+            earlier=() if memory is None else memory.before(play.session),
+        )
+        environment, fresh = self.open_environment(play.environment), self.open_environment(play.environment)
+        try:
+            yield PlaySession(settings, self.domain, client, environment, fresh, self._writer(play))
+        finally:
+            await environment.close()
+            await fresh.close()
+
+    def _trace_path(self, play: PlayId) -> Path:
+        return self.folder.root / "plays" / file_name(str(play)) / "trace.jsonl"
+
+    def _writer(self, play: PlayId) -> Callable[[PlayEntry], None]:
+        """Writes the trace of a play as it goes on; the earlier trace of an interrupted play is kept aside."""
+        path = self._trace_path(play)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_file():
+            path.replace(_earlier(path))
+
+        def write(entry: PlayEntry) -> None:
+            with path.open("a", encoding="utf-8") as file:
+                file.write(f"{entry.model_dump_json()}\n")
+            self.steps[str(play)] = entry.step
+
+        return write
+
+    def _note_divergence(self, play: PlayId, session: PlaySession) -> None:
+        """Note where a resumed play was answered otherwise than before it was interrupted."""
+        step = first_divergence(_earlier(self._trace_path(play)), session.trace.entries)
+        if step is not None:
+            session.notes.append(
+                f"When the play was resumed, the environment answered step {step} otherwise than before; from there on "
+                "the play is a new one."
+            )
+
+    async def _remember(self, play: PlayId, session: PlaySession) -> None:
+        """Keep what a session leaves to the next one."""
+        notes = await session.distil()
+        if notes is not None:
+            memory = read_memory(self.folder.root, play.environment)
+            write_memory(self.folder.root, memory.including(play.session, notes))
+
+    def _store(self, play: PlayId, session: PlaySession) -> None:
+        """Write the trace, GBQA's files and then the report of a play; one without a report is played again."""
+        path, text = self._trace_path(play), session.trace.text()
+        write_whole(path, text)
+        _earlier(path).unlink(missing_ok=True)
+        report = play_report(play, session, path.relative_to(self.folder.root).as_posix(), self._facts(play))
+        files = play_files(report, played_steps(path))
+        for name in GBQA_FILES:
+            write_whole(path.with_name(name), files[name])
+        line = ManifestLine(
+            clip_id=str(play),
+            path=report.clip.uri,
+            sha256=sha256(text.encode()).hexdigest(),
+            prompt_id=play.environment,
+        )
+        self.folder.add(line, replace=True)
+        self.folder.write(report, {step: screen.jpeg for step, screen in session.screens.items()})
+        self.on_report(report)
+
+    def _facts(self, play: PlayId) -> dict[str, Any]:
+        """What a report says about how the play was made."""
+        return {
+            "environment": play.environment,
+            "mode": self.options.mode,
+            "budget": self.options.budget,
+            "session": play.session,
+            "agent": self.options.agent,
+            "memory": self.agent.memory,
+            "seed": self.options.seed,
+        }
+
+    def result(self) -> PlayResult:
+        """The result of a run that was executed."""
+        found = (self.folder.stored.report(str(play)) for play in self.plays)
+        return PlayResult(
+            tuple(report for report in found if report is not None),
+            tuple(self.unplayed),
+            self.stopped,
+            self.folder.root,
+        )
+
+
+def _opener(options: PlayOptions) -> OpenEnvironment:
+    from robogaze.interactive.environments import open_environment  # with their engines, which take time to load
+
+    return lambda spec: open_environment(spec, mode=options.mode, timeout_s=options.timeout_s)
+
+
+def _earlier(path: Path) -> Path:
+    """Where the trace of an interrupted play is kept while it is played again."""
+    return path.with_name(f"earlier-{path.name}")
+
+
+@asynccontextmanager
+async def open_plays(
+    environments: Sequence[str],
+    out: Path,
+    models: ModelsConfig,
+    options: PlayOptions | None = None,
+    environ: Mapping[str, str] | None = None,
+    *,
+    open_environment: OpenEnvironment | None = None,
+) -> AsyncIterator[PlayRun]:
+    """Open a run folder and the models of a run; nothing is played yet. Environments are opened by their specs unless
+    `open_environment` is given.
+
+    Raises what `check_plays` raises, InputError for an unknown environment, RunError for a folder that is in use or
+    contains another run, and Unreachable if no model can be reached.
+    """
+    options = options or PlayOptions()
+    domain = check_plays(environments, options)
+    if open_environment is None:
+        open_environment = _opener(options)
+    for name in environments:
+        await open_environment(name).close()
+    with RunFolder(out, configuration_of(options, domain, models)) as folder:
+        answers = AnswerStore(folder.answers)
+        try:
+            budget = Budget(options.max_calls, options.max_cost_usd)
+            opened = Models.open(
+                models, answers, environ or {}, usage=answers, budget=budget, outage_s=options.outage_s
+            )
+            try:
+                await opened.ready()
+                yield PlayRun(tuple(environments), options, domain, opened, folder, answers, open_environment)
+            finally:
+                await opened.close()
+        finally:
+            answers.close()
+
+
+async def play_async(
+    environments: str | Sequence[str],
+    *,
+    model: str,
+    out: str | Path,
+    options: PlayOptions | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> PlayResult:
+    """Let an agent play environments, and report the faults it finds with the commands that reproduce them.
+
+    Args:
+        environments: Names of environments, with a version after a colon such as castle:clean, or addresses of hubs.
+        model: `KIND:NAME[@URL]`, or a YAML file of models.
+        out: The run folder; the same call resumes a run.
+        options: Mode, budget, sessions, agent, memory, seed and limits.
+        environ: The environment variables that hold the API keys of servers.
+
+    Returns:
+        The reports. A play that breaks off is partial or unscored.
+
+    Raises:
+        InputError: An environment or agent does not exist, or a file is invalid.
+        OptionError: An option is out of its range.
+        Unreachable: No server of a model answers.
+    """
+    names = (environments,) if isinstance(environments, str) else tuple(environments)
+    async with open_plays(names, Path(out), ModelsConfig.read(model), options, environ) as run:
+        await run.execute()
+        return run.result()
+
+
+play = synchronous(play_async)

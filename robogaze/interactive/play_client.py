@@ -1,0 +1,115 @@
+"""Requests to the models about one play.
+
+What is known about the play comes first: the environment, the types of faults, memories and the steps, oldest first, so
+that consecutive requests share a long beginning. The pictures of the last reply and the prompt follow.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypedDict
+
+from robogaze.backends import Model, Models, Request
+from robogaze.core.context import Memory
+from robogaze.core.pictures import Picture
+from robogaze.core.report import Call
+from robogaze.domains import Dimension, Domain
+from robogaze.stages.asking import Asker, Parts, Query
+
+
+class PlayVariables(TypedDict):
+    """The variables of the prompt `play`: what is known about a play.
+
+    `documents` are the names of the documents that can be read, None where the environment has none. `memory` is what
+    earlier sessions left; `summary` is that of the steps up to `summarised`. `entries` are the steps since then.
+    """
+
+    session: int
+    sessions: int
+    budget: int
+    documents: tuple[str, ...] | None
+    dimensions: tuple[Dimension, ...]
+    cascade: str
+    not_annotated: tuple[str, ...]
+    memory: tuple[Memory, ...]
+    summary: Memory | None
+    summarised: int
+    entries: tuple[Mapping[str, Any], ...]
+
+
+class StepVariables(TypedDict):
+    """The variables of the prompt `play_step`; `claims` are the titles and verdicts of what was suspected so far."""
+
+    budget: int
+    steps_left: int
+    reflects: bool
+    tools: tuple[str, ...]
+    claims: tuple[Mapping[str, Any], ...]
+
+
+class RulingVariables(TypedDict):
+    """The variables of the prompt `play_ruling`: the claim and the steps that it cites; of its replay, all commands and
+    the last replies.
+    """
+
+    claim: Mapping[str, Any]
+    steps: tuple[int, ...]
+    commands: tuple[str, ...]
+    replay: tuple[Mapping[str, Any], ...]
+
+
+class SummaryVariables(TypedDict):
+    """The variables of the prompt `play_summary`."""
+
+    until: int
+
+
+class MemoryVariables(TypedDict):
+    """The variables of the prompt `play_memory`."""
+
+    steps: int
+    budget: int
+    claims: tuple[Mapping[str, Any], ...]
+
+
+PLAY_PROMPTS: Mapping[str, type] = {
+    "play": PlayVariables,
+    "play_step": StepVariables,
+    "play_ruling": RulingVariables,
+    "play_summary": SummaryVariables,
+    "play_memory": MemoryVariables,
+}
+"""The prompts of a play with their variables."""
+
+
+@dataclass
+class PlayClient(Asker):
+    """Queries the models about one play and keeps the ledger. `seed` is that of the decoding, None for the model's."""
+
+    domain: Domain
+    models: Models
+    play_id: str
+    seed: int | None = None
+    pictures: dict[str, Picture] = field(default_factory=dict)
+    calls: list[Call] = field(default_factory=list)
+    _rounds: int = 0
+
+    @property
+    def clip_id(self) -> str:
+        return self.play_id
+
+    @property
+    def timing(self) -> None:
+        return None
+
+    async def ask(self, query: Query, known: PlayVariables) -> Any:
+        """Send a query until the answer fits its contract. Raises NoAnswer as `ModelClient.ask` does."""
+        prompts = self.domain.prompts
+        parts: Parts = (prompts.render("play", known), *query.images, prompts.render(query.prompt, query.variables))
+        return await self._ask(query, parts, self._rounds + 1)
+
+    def request(self, query: Query, parts: Parts, model: Model, attempt: int) -> Request:
+        """The request that a query becomes, with the seed of the play."""
+        request = super().request(query, parts, model, attempt)
+        if self.seed is None:
+            return request
+        return replace(request, decoding=request.decoding.with_(seed=self.seed))

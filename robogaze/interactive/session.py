@@ -1,0 +1,391 @@
+"""One play: an agent in a session with an environment (GBQA, section 4).
+
+A step is decided by one answer: a reflection on the last reply against what was predicted, a suspected fault if there
+is one, and the next command with its prediction. A suspected fault is reproduced on a fresh session before it is
+reported (`robogaze.interactive.verification`). A play ends when the agent ends it, when its steps are used up, when it
+repeats itself, and when commands or answers fail in a row. The last two, and an environment that cannot be reached any
+more, are failures of the play.
+
+Nothing is kept between two starts but the answers of the models: a play that was interrupted is played again from the
+start, with the answers it had, and so arrives at the same step.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from robogaze.core.context import Memory
+from robogaze.core.pictures import FrameImage
+from robogaze.core.report import Failure
+from robogaze.domains import Domain
+from robogaze.domains.contract import record
+from robogaze.domains.model import AgentSpec
+from robogaze.errors import FailureKind
+from robogaze.interactive.claims import STEP_STAGE, PlayClaim, signs_of
+from robogaze.interactive.decisions import READINGS, CandidateAnswer, StepAnswer, Tool, step_contract
+from robogaze.interactive.environments.base import Environment, EnvironmentFault, Observation
+from robogaze.interactive.play_client import (
+    MemoryVariables,
+    PlayClient,
+    PlayVariables,
+    StepVariables,
+    SummaryVariables,
+)
+from robogaze.interactive.readings import read_document
+from robogaze.interactive.replay import send
+from robogaze.interactive.screen import screen_images
+from robogaze.interactive.trace import PlayEntry, Trace, shown
+from robogaze.interactive.verification import Verifier
+from robogaze.stages.asking import NoAnswer, Query
+
+ENVIRONMENT_STAGE = "environment"
+
+FAULT_KINDS = {
+    "unreachable": FailureKind.UNREACHABLE,
+    "timeout": FailureKind.STALLED,
+    "refused": FailureKind.REFUSED,
+    "invalid_reply": FailureKind.SERVER_FAULT,
+}
+"""What a fault of the environment is in a report."""
+
+
+@dataclass(frozen=True)
+class PlaySettings:
+    """What is played and how long: `budget` is in steps; `session` counts from 1."""
+
+    budget: int
+    session: int
+    sessions: int
+    agent: AgentSpec
+    earlier: tuple[Memory, ...] = ()
+
+
+@dataclass
+class PlaySession:
+    """A play in progress; `environment` is where it is played, `fresh` a second session for replays.
+
+    `stopped` says why it ended; `failures` is empty for a play that ended as it should; `notes` are for the reader of
+    the report. `on_step` is called after each entry of the trace that is complete.
+    """
+
+    settings: PlaySettings
+    domain: Domain
+    client: PlayClient
+    environment: Environment
+    fresh: Environment
+    on_step: Callable[[PlayEntry], None] = lambda entry: None
+    trace: Trace = field(default_factory=Trace)
+    claims: list[PlayClaim] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    stopped: str = ""
+    notes: list[str] = field(default_factory=list)
+    screens: dict[int, FrameImage] = field(default_factory=dict)
+    summary: Memory | None = None
+    summarised: int = 0
+    files: tuple[str, ...] | None = None
+    _summarised_entries: int = 0
+    _handed_over: int = 0
+
+    @property
+    def agent(self) -> AgentSpec:
+        return self.settings.agent
+
+    @property
+    def steps_left(self) -> int:
+        """The steps that may still be made."""
+        return self.settings.budget - self.trace.steps
+
+    @property
+    def decided(self) -> bool:
+        """Whether a model decided at least one step."""
+        return any(call.stage == STEP_STAGE and call.outcome == "answered" for call in self.client.calls)
+
+    async def play(self) -> None:
+        """Play to the end. Raises EnvironmentFault if the environment cannot be started at all."""
+        self._add(await self.environment.reset(), kind="start", tool="start")
+        await self._list_documents()
+        try:
+            while not self.stopped:
+                await self._step()
+        except EnvironmentFault as fault:
+            self.fail(fault)
+        self._report_last()
+
+    async def _step(self) -> None:
+        answer = await self._decide()
+        if answer is None:
+            self.stopped = "no usable answer"
+            return
+        self._reflect(answer)
+        if answer.candidate is not None:
+            await self._suspect(answer.candidate)
+        if answer.tool == "finish" or self.steps_left <= 0:
+            self.stopped = "steps used up" if self.steps_left <= 0 else "finished by the agent"
+            return
+        self._report_last()
+        await self._use(answer)
+        self._stop_if_stuck()
+        if not self.stopped:
+            await self._summarise()
+
+    # Deciding.
+
+    async def _decide(self) -> StepAnswer | None:
+        """The next decision; None if no answer can be used. An invalid one is asked for again, as another sample."""
+        tools, failure = self._tools(), None
+        for sample in range(self.agent.failures_in_a_row):
+            try:
+                answer: StepAnswer = await self.client.ask(self._step_query(tools, sample), self.known())
+            except NoAnswer as error:
+                failure = error.failure
+                if failure.kind is not FailureKind.INVALID_ANSWER:
+                    break
+            else:
+                return answer
+        assert failure is not None
+        self.failures.append(failure)
+        return None
+
+    def _step_query(self, tools: tuple[Tool, ...], sample: int) -> Query:
+        entry = self.trace.last
+        reflects = self.agent.reflection and entry.kind in ("act", "restart")
+        variables = StepVariables(
+            budget=self.settings.budget,
+            steps_left=self.steps_left,
+            reflects=reflects,
+            tools=tools,
+            claims=tuple(claim.shown() for claim in self.claims) if self.agent.within_sessions else (),
+        )
+        return Query(
+            stage=STEP_STAGE,
+            subject=f"step {entry.step}" if entry.kind != "read" else f"step {entry.step} reading {len(self.trace)}",
+            role="vlm",
+            prompt="play_step",
+            variables=variables,
+            images=self.images(),
+            contract=step_contract(self.domain.types, tools, reflects=reflects),
+            check=self._step_check(),
+            sample=sample,
+        )
+
+    def _step_check(self) -> Callable[[StepAnswer], str | None]:
+        """Checks an answer. Evidence that was not observed is sent back once; then the claim is rejected for it."""
+        sent_back: list[str] = []
+
+        def check(answer: StepAnswer) -> str | None:
+            fault = answer.fault()
+            if fault is None and answer.candidate is not None and not sent_back:
+                try:
+                    signs_of(answer.candidate, self.trace.since_restart())
+                except ValueError as error:
+                    fault = f"candidate: {error}; cite exactly what was observed, or give null"
+                    sent_back.append(fault)
+            return fault
+
+        return check
+
+    def _tools(self) -> tuple[Tool, ...]:
+        """What the agent may do now."""
+        if self.steps_left <= 0:
+            return ("finish",)
+        readings = self.agent.readings_in_a_row
+        tail = self.trace.session[-readings:] if readings else []
+        may_read = self.files is not None and not (len(tail) == readings and all(e.kind == "read" for e in tail))
+        acts: tuple[Tool, ...] = ("restart",) if self.trace.since_restart()[-1].finished else ("act", "restart")
+        return (*acts, *(READINGS if may_read and readings else ()), "finish")
+
+    def known(self) -> PlayVariables:
+        """What is known about the play, for prompts."""
+        session = self.trace.session
+        taxonomy, settings = self.domain.taxonomy, self.settings
+        first = self._summarised_entries if self.agent.within_sessions else 0
+        if not self.agent.within_sessions:
+            first = max(0, len(session) - self.agent.steps_without_memory)
+        before = next((entry for entry in reversed(session[:first]) if entry.kind != "read"), None)
+        return PlayVariables(
+            session=settings.session,
+            sessions=settings.sessions,
+            budget=settings.budget,
+            documents=self.files,
+            dimensions=taxonomy.dimensions,
+            cascade=taxonomy.cascade,
+            not_annotated=taxonomy.not_annotated,
+            memory=settings.earlier,
+            summary=self.summary,
+            summarised=self.summarised,
+            entries=tuple(
+                self._with_claims(row) for row in shown(session[first:], before, self.agent.shown_characters)
+            ),
+        )
+
+    def _with_claims(self, row: dict[str, Any]) -> dict[str, Any]:
+        return {**row, "claims": [claim.shown() for claim in self.claims if claim.id in row["claims"]]}
+
+    def images(self) -> tuple[FrameImage, ...]:
+        """The picture of the last reply, if it has one."""
+        screen = self.screens.get(self.trace.since_restart()[-1].step)
+        return () if screen is None else (screen,)
+
+    # Acting.
+
+    async def _use(self, answer: StepAnswer) -> None:
+        """Do what the agent decided."""
+        plan = {"tool": answer.tool, "rationale": answer.rationale, "command": answer.command}
+        if answer.tool in READINGS:
+            documents = self.environment.documents()
+            assert documents is not None, "the tool is not offered without documents"
+            found = await read_document(documents, answer.tool, answer.command or "", self.agent.shown_characters)
+            self._add(found, **plan, kind="read")
+        elif answer.tool == "restart":
+            self._add(await self.environment.reset(), **{**plan, "command": None}, kind="restart")
+        else:
+            assert answer.command is not None, "the contract demands one"
+            reply = await send(self.environment, answer.command)
+            self._add(reply, **plan, kind="act", expected=answer.expected)
+
+    def _add(self, reply: Observation | EnvironmentFault, **fields: Any) -> None:
+        step = self.trace.steps + (0 if fields["kind"] in ("start", "read") else 1)
+        if isinstance(reply, Observation):
+            try:
+                self.screens.update(screen_images(step, reply.pictures, self.client))
+            except EnvironmentFault as fault:
+                reply = fault
+        self.trace.entries.append(PlayEntry.of(reply, step=step, **fields))
+
+    async def _list_documents(self) -> None:
+        documents = self.environment.documents()
+        if documents is not None:
+            self.files = await documents.files()
+
+    # Reflecting and remembering.
+
+    def _reflect(self, answer: StepAnswer) -> None:
+        if answer.last_step is not None:
+            reflection = answer.last_step
+            self.trace.change_last(as_expected=reflection.as_expected, difference=reflection.difference)
+
+    async def _suspect(self, candidate: CandidateAnswer) -> None:
+        """Record a suspected fault, and decide it as far as the agent can."""
+        claim, fault = self._claim(candidate)
+        self.trace.change_last(claims=(*self.trace.last.claims, claim.id))
+        same = next((other for other in self.claims if _same(other, claim)), None)
+        self.claims.append(claim)
+        if fault is not None:
+            claim.decide("rejected", fault)
+        elif same is not None:
+            claim.merged_into = same.id
+            claim.decide("merged", f"it cites the same as {same.id}")
+        elif self.agent.verification is None:
+            claim.decide("accepted", "reported without verification")
+        else:
+            await self._verifier.verify(claim, self.known())
+
+    def _claim(self, candidate: CandidateAnswer) -> tuple[PlayClaim, str | None]:
+        """A claim, and what is wrong with its evidence, None if nothing is."""
+        replies, fault, signs = self.trace.since_restart(), None, tuple[str, ...]()
+        try:
+            signs = signs_of(candidate, replies)
+        except ValueError as error:
+            fault = str(error)
+        last = candidate.evidence[-1].step
+        claim = PlayClaim(
+            id=f"H{len(self.claims) + 1}",
+            candidate=candidate,
+            dimension=self.domain.dimension_of[candidate.type],
+            step=self.trace.last.step,
+            signs=signs,
+            recorded=tuple(entry.command or "" for entry in replies if entry.kind == "act" and entry.step <= last),
+            severity=candidate.severity,
+            confidence=candidate.confidence,
+        )
+        return claim, fault
+
+    @property
+    def _verifier(self) -> Verifier:
+        return Verifier(self.agent, self.settings.budget, self.client, self.fresh, self.trace)
+
+    async def reproduce_reports(self) -> None:
+        """After the play: replay and shorten each report. An environment that fails is a failure of the play."""
+        for claim in self.claims:
+            if claim.verdict == "accepted":
+                try:
+                    await self._verifier.reproduce(claim, self.known())
+                except EnvironmentFault as fault:
+                    self.fail(fault)
+
+    async def _summarise(self) -> None:
+        """With in-session memory: summarise the older half once twice as many steps as wanted are in full detail."""
+        session, recent = self.trace.session, self.agent.recent_steps
+        if not self.agent.within_sessions or len(session) - self._summarised_entries < 2 * recent:
+            return
+        until = len(session) - recent
+        query = self._notes_query("play_summary", SummaryVariables(until=session[until - 1].step))
+        try:
+            answer = await self.client.ask(query, self.known())
+        except NoAnswer as error:
+            self.failures.append(error.failure)
+            self.stopped = "no usable answer"
+            return
+        self.summary, self.summarised = answer.model_dump(), session[until - 1].step
+        self._summarised_entries = until
+
+    async def distil(self) -> Memory | None:
+        """What the next session should know; None without an answer, which is a failure of the play."""
+        variables = MemoryVariables(
+            steps=self.trace.steps,
+            budget=self.settings.budget,
+            claims=tuple(claim.shown() for claim in self.claims),
+        )
+        try:
+            answer = await self.client.ask(self._notes_query("play_memory", variables), self.known())
+        except NoAnswer as error:
+            self.failures.append(error.failure)
+            return None
+        memory: Memory = answer.model_dump()
+        return memory
+
+    def _notes_query(self, prompt: str, variables: Any) -> Query:
+        return Query(
+            stage=prompt,
+            subject=f"step {self.trace.steps}",
+            role="llm",
+            prompt=prompt,
+            variables=variables,
+            images=(),
+            contract=record(prompt, self.domain.prompts.contract(prompt)),
+        )
+
+    # Ending.
+
+    def _stop_if_stuck(self) -> None:
+        agent = self.agent
+        if self.trace.faults_in_a_row() >= agent.failures_in_a_row:
+            first = self.trace.session[-agent.failures_in_a_row]
+            kind, _, message = (first.fault or "").partition(": ")
+            self.stopped = "failures in a row"
+            text = f"{agent.failures_in_a_row} commands in a row had no usable reply; the first: {message}"
+            self.failures.append(Failure(stage=ENVIRONMENT_STAGE, kind=FAULT_KINDS[kind], message=text))
+        elif self.trace.repeats(agent.loop_steps):
+            self.stopped = "a loop"
+            text = f"the model repeated the same steps {agent.loop_steps} times with the same replies"
+            self.failures.append(Failure(stage=STEP_STAGE, kind=FailureKind.LOOPED, message=text))
+
+    def fail(self, fault: EnvironmentFault) -> None:
+        """Note that the environment failed and could not be used any more."""
+        self.stopped = self.stopped or "the environment failed"
+        self.failures.append(Failure(stage=ENVIRONMENT_STAGE, kind=FAULT_KINDS[fault.kind], message=str(fault)))
+
+    def _report_last(self) -> None:
+        """Hand over the entries that are complete: no later answer changes them."""
+        for entry in self.trace.entries[self._handed_over :]:
+            self.on_step(entry)
+        self._handed_over = len(self.trace.entries)
+
+
+def _same(claim: PlayClaim, other: PlayClaim) -> bool:
+    """Whether a claim that was not rejected is of the same type as another and cites the same."""
+    return (
+        claim.verdict in ("accepted", "unverified")
+        and claim.candidate.type == other.candidate.type
+        and claim.signs == other.signs
+    )

@@ -1,0 +1,143 @@
+"""An evaluation of bug reports as tables."""
+
+from collections.abc import Iterator, Mapping
+
+from robogaze.core.estimate import Estimate
+from robogaze.evaluation.bug_results import BugEvaluation, BugScores, SystemBugs
+from robogaze.reporting.tables.table import Cell, ResultTable, Row
+from robogaze.reporting.wording import count
+
+_NO_DIFFICULTY = "no difficulty given"
+_LONGEST = 100
+"""The characters of a report that a table shows."""
+
+
+def bug_tables(result: BugEvaluation) -> Iterator[ResultTable]:
+    """Scores, then by difficulty, step and setting, every bug, every report."""
+    notes = (*_notes(result), f"Judge {result.judge}: {result.judge_note}")
+    yield _scores(result, notes)
+    yield _difficulties(result, notes)
+    for table in (_steps(result, notes), _settings(result, notes)):
+        if table.rows:
+            yield table
+    yield _bugs(result, notes)
+    yield _reports(result, notes)
+
+
+def _notes(result: BugEvaluation) -> tuple[str, ...]:
+    how = "each report in order, to the bug most similar to it" if "released" in result.convention else "one to one"
+    notes = [
+        f"Convention {result.convention}: matched {how}, from a similarity of {result.threshold:.2f} on.",
+        "Intervals are over bugs (recall) and over reports (precision); those over environments need two of them.",
+    ]
+    for system in result.systems:
+        counts = system.counts
+        said = {
+            "missing": ("environment", "not played; all bugs count as missed"),
+            "unscored": ("play", "unscored, because nothing was decided; all bugs count as missed"),
+            "partial": ("play", "partial: something failed or stayed undecided"),
+            "unjudged": ("play", "with a failed judgement, left out"),
+            "left_out": ("report", "not known to reproduce, left out"),
+        }
+        notes += [
+            f"{system.name}: {count(counts[key], noun)} {text}." for key, (noun, text) in said.items() if counts[key]
+        ]
+    if result.unreferenced:
+        notes.append(f"{count(len(result.unreferenced), 'play')} without a list of bugs, not scored.")
+    return tuple(notes)
+
+
+_SCORES = ("plays", "found", "of", "reports", "duplicates", "not reproduced", "recall", "precision", "F1")
+
+
+def _cells(scores: BugScores) -> tuple[Cell, ...]:
+    return (
+        scores.plays, scores.found, scores.bugs, scores.reports, scores.duplicates, scores.not_reproduced,
+        scores.recall, scores.precision, scores.f1,
+    )  # fmt: skip
+
+
+def _scores(result: BugEvaluation, notes: tuple[str, ...]) -> ResultTable:
+    columns: tuple[str, ...] = ("system", *_SCORES)
+    several = len(result.environments) > 1
+    if several:
+        columns += ("recall over environments", "precision over environments")
+    rows: list[Row] = []
+    for system in result.systems:
+        scores = system.scores
+        wider = (scores.recall_over_environments, scores.precision_over_environments) if several else ()
+        rows.append((system.name, *_cells(scores), *wider))
+    return ResultTable("bugs-scores", "Bugs found", columns, tuple(rows), notes)
+
+
+def _named(difficulties: Mapping[str, Estimate]) -> Iterator[tuple[str, Estimate]]:
+    yield from ((name or _NO_DIFFICULTY, recall) for name, recall in difficulties.items())
+
+
+def _difficulties(result: BugEvaluation, notes: tuple[str, ...]) -> ResultTable:
+    rows: tuple[Row, ...] = tuple(
+        (system.name, name, recall) for system in result.systems for name, recall in _named(system.by_difficulty)
+    )
+    return ResultTable("bugs-difficulty", "Recall by difficulty", ("system", "difficulty", "recall"), rows, notes)
+
+
+def _steps(result: BugEvaluation, notes: tuple[str, ...]) -> ResultTable:
+    names = _difficulty_names(result)
+    rows: tuple[Row, ...] = tuple(
+        (system.name, step, scores.plays, scores.recall, scores.precision, *(recall.get(name) for name in names))
+        for system in result.systems
+        for step, (scores, recall) in system.by_step.items()
+    )
+    note = "Within so many steps of plays that were at least as long; a report counts once its evidence is complete."
+    columns = (
+        "system",
+        "steps",
+        "plays",
+        "recall",
+        "precision",
+        *(f"recall, {name or _NO_DIFFICULTY}" for name in names),
+    )
+    return ResultTable("bugs-steps", "Recall by step", columns, rows, (note, *notes))
+
+
+def _settings(result: BugEvaluation, notes: tuple[str, ...]) -> ResultTable:
+    names = _difficulty_names(result)
+    rows: tuple[Row, ...] = tuple(
+        (system.name, *values, *_cells(scores), *(recall.get(name) for name in names))
+        for system in result.systems
+        for values, scores, recall in system.by_setting
+    )
+    columns = ("system", *result.setting, *_SCORES, *(f"recall, {name or _NO_DIFFICULTY}" for name in names))
+    return ResultTable("bugs-settings", "By how the plays were made", columns, rows, notes)
+
+
+def _difficulty_names(result: BugEvaluation) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for system in result.systems for name in system.by_difficulty))
+
+
+def _bugs(result: BugEvaluation, notes: tuple[str, ...]) -> ResultTable:
+    rows: tuple[Row, ...] = tuple(
+        (
+            bug.environment,
+            bug.id,
+            bug.difficulty or _NO_DIFFICULTY,
+            *(f"{bug.found.get(system.name, 0)} of {bug.plays.get(system.name, 0)}" for system in result.systems),
+        )
+        for bug in result.bugs
+    )
+    columns = ("environment", "bug", "difficulty", *(f"plays of {system.name}" for system in result.systems))
+    return ResultTable("bugs-each", "Each bug", columns, rows, notes)
+
+
+def _reports(result: BugEvaluation, notes: tuple[str, ...]) -> ResultTable:
+    rows: tuple[Row, ...] = tuple(row for system in result.systems for row in _report_rows(system))
+    columns = ("system", "play", "report", "matched", "similarity", "reproduced", "description")
+    return ResultTable("bugs-reports", "Each report", columns, rows, notes)
+
+
+def _report_rows(system: SystemBugs) -> Iterator[Row]:
+    for report in system.reports:
+        matched = report.bug or (f"{report.duplicate} again" if report.duplicate else "no")
+        reproduced = {True: "yes", False: "no", None: "not known"}[report.reproduced]
+        shown = report.description[:_LONGEST]
+        yield system.name, report.play, report.id, matched, report.similarity, reproduced, shown
