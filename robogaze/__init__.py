@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from robogaze.evaluation.config import EvaluationConfig as EvaluationConfig
     from robogaze.evaluation.evaluate import evaluate as evaluate
     from robogaze.evaluation.evaluate import evaluate_async as evaluate_async
+    from robogaze.interactive.play import play as play
+    from robogaze.interactive.play_options import PlayOptions as PlayOptions
     from robogaze.ranking.rank import rank as rank
     from robogaze.reports import load_reports as load_reports
     from robogaze.run.bench import BenchResult as BenchResult
@@ -46,6 +48,7 @@ _MODULES = {
     "EvaluationConfig": "robogaze.evaluation.config",
     "Event": "robogaze.core.events",
     "Monitor": "robogaze.run.monitor",
+    "PlayOptions": "robogaze.interactive.play_options",
     "ReadOptions": "robogaze.annotations",
     "Report": "robogaze.core.report",
     "RunOptions": "robogaze.run.options",
@@ -60,6 +63,7 @@ _MODULES = {
     "evaluate_async": "robogaze.evaluation.evaluate",
     "load_domain": "robogaze.domains",
     "load_reports": "robogaze.reports",
+    "play": "robogaze.interactive.play",
     "rank": "robogaze.ranking.rank",
     "score": "robogaze.run.score",
     "score_async": "robogaze.run.score",

@@ -151,8 +151,8 @@ def test_only_the_command_line_prints_and_reads_the_environment() -> None:
         for node in ast.walk(module.tree)
         if (what := _outward(node)) is not None
     }
-    # `robogaze.score` and `robogaze.bench` take the keys of servers from the environment, as the commands do.
-    public = ("robogaze/run/score.py", "robogaze/run/bench.py")
+    # `robogaze.score`, `bench` and `play` take the keys of servers from the environment, as the commands do.
+    public = ("robogaze/run/score.py", "robogaze/run/bench.py", "robogaze/interactive/play.py")
     wrong = [use for use, part in uses.items() if part != "cli" and not use.startswith(public)]
     assert not wrong, "\n".join(wrong)
     assert {use.partition(" uses ")[2] for use in uses} >= {"import click", "os.environ", "sys.stdout"}  # it finds them
@@ -314,6 +314,7 @@ print(json.dumps(sorted(sys.modules)), file=sys.stderr)
         "forge report MISSING --reference MISSING",
         "judge-check MISSING",
         "merge MISSING --out OUT",
+        "play MISSING --model scripted:MODEL --out OUT",
         "report MISSING",
         "score MISSING",
         "score . --domain MISSING",
@@ -349,7 +350,7 @@ def test_help_answers_at_once() -> None:
 def test_every_public_name_is_there() -> None:
     assert [name for name in robogaze.__all__ if getattr(robogaze, name, None) is None] == []
     assert set(dir(robogaze)) == set(robogaze.__all__)
-    assert len(robogaze.__all__) <= 25
+    assert len(robogaze.__all__) <= 27
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:

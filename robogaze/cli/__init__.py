@@ -3,7 +3,7 @@
 stdout is data, stderr is progress and messages.
 
 0 done · 1 error · 2 usage · 3 a gate failed · 4 finished, but some clips are incomplete ·
-5 no backend can be reached · 130 interrupted
+5 no backend or environment can be reached · 130 interrupted
 """
 
 import logging
@@ -29,6 +29,7 @@ _COMMANDS = (
     "rank",
     "agree",
     "judge-check",
+    "play",
     "report",
     "domain",
     "dataset",

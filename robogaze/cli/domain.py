@@ -35,7 +35,7 @@ def list_(as_json: bool) -> int:
         return 0
     for found in domains:
         counts = f"{len(found.dimensions)} dimensions, {len(found.types)} types, {len(found.pipelines)} pipelines"
-        click.echo(f"{found.id:10} {found.file.version:8} {found.file.title} ({counts})")
+        click.echo(f"{found.id:11} {found.file.version:8} {found.file.title} ({counts})")
     return 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from typing import TYPE_CHECKING
 
 import click
@@ -83,7 +84,7 @@ def check(spec: str, version: str | None, timeout_s: float, as_json: bool) -> in
 @click.argument("spec")
 @click.option("--version", help="Version of the documented bugs.  [default: the last]")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", default=5000, show_default=True, help="Port to listen on.")
+@click.option("--port", default=5000, show_default=True, help="Port to listen on; 0 takes a free one.")
 def serve(spec: str, version: str | None, host: str, port: int) -> int:
     """Serve an environment over HTTP, with the paths of a GBQA hub, until interrupted.
 
@@ -101,6 +102,7 @@ def serve(spec: str, version: str | None, host: str, port: int) -> int:
         import uvicorn
     except ImportError as error:
         raise MissingExtra("uvicorn", "environments") from error
-    click.echo(f"{folder.title} at http://{host}:{port} (Ctrl-C ends it)", err=True)
-    uvicorn.run(app, host=host, port=port, log_level="warning")
+    with socket.create_server((host, port)) as listening:
+        click.echo(f"{folder.title} at http://{host}:{listening.getsockname()[1]} (Ctrl-C ends it)", err=True)
+        uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listening])
     return 0

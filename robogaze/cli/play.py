@@ -15,7 +15,8 @@ from robogaze.cli.shared.tables import as_text, print_tables
 
 if TYPE_CHECKING:
     from robogaze.core.report import Report
-    from robogaze.interactive.play import PlayOptions, PlayResult, PlayRun
+    from robogaze.interactive.play import PlayResult, PlayRun
+    from robogaze.interactive.play_options import PlayOptions
 
 SCHEMA_VERSION = 1
 """Of the JSON that --json prints."""
@@ -47,6 +48,8 @@ _MODEL = "KIND:NAME[@URL] (kinds: openai, transformers, batch, scripted), or a Y
               help="Maximum cost, across restarts.")  # fmt: skip
 @click.option("--outage", type=click.FloatRange(min=0), default=30, show_default=True, metavar="MINUTES",
               help="How long to wait for a model's server that becomes unreachable.")  # fmt: skip
+@click.option("--retry-failed", is_flag=True,
+              help="Play again where answers were invalid; unanswered requests are always sent again.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 def play(environments: tuple[str, ...], model: str, out: Path, as_json: bool, **given: Any) -> int:
     """Let an agent play environments, and report the faults it finds with the commands that reproduce them.
@@ -54,15 +57,16 @@ def play(environments: tuple[str, ...], model: str, out: Path, as_json: bool, **
     ENVIRONMENT is a name (robogaze env list), with a version after a colon such as castle:clean, or the address of a
     server. Each step is decided by the model. The same command resumes a run that was stopped or killed.
     """
+    _check_environments(environments)
     from robogaze.backends.config import ModelsConfig
-    from robogaze.interactive.play import PlayOptions
+    from robogaze.interactive.play_options import PlayOptions
 
     options = PlayOptions(
-        **{name: given[name] for name in ("mode", "budget", "sessions", "agent", "memory", "seed", "max_calls")},
-        at_once=given["concurrency"],
-        timeout_s=given["timeout"],
-        max_cost_usd=given["max_cost"],
-        outage_s=given["outage"] * 60,
+        at_once=given.pop("concurrency"),
+        timeout_s=given.pop("timeout"),
+        max_cost_usd=given.pop("max_cost"),
+        outage_s=given.pop("outage") * 60,
+        **given,
     )
     config = ModelsConfig.read(model)
     interrupt.keeps(f"answers and finished plays are kept in {out}; run the same command again to resume")
@@ -73,6 +77,15 @@ def play(environments: tuple[str, ...], model: str, out: Path, as_json: bool, **
     if result.stopped is not None:
         click.echo(f"stopped: {with_flags(str(result.stopped))}", err=True)
     return _exit_code(result)
+
+
+def _check_environments(environments: tuple[str, ...]) -> None:
+    """Raise InputError for an environment that is not there, before anything heavy is loaded."""
+    from robogaze.interactive.environments import load_folder
+
+    for spec in environments:
+        if not spec.startswith(("http://", "https://")):
+            load_folder(spec.partition(":")[0])
 
 
 async def _play(environments: tuple[str, ...], out: Path, config: Any, options: PlayOptions) -> PlayResult:

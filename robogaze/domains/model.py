@@ -167,7 +167,8 @@ class AgentSpec(Data):
     `recent_steps` are shown in full detail; with in-session memory, older ones are summarised, as many at a time;
     without it, only the last `steps_without_memory` are shown. `verification` is None where claims are reported at
     once. `loop_steps` equal steps, and `failures_in_a_row`, end a play. Between two steps at most `readings_in_a_row`
-    documents are read, `reading_characters` of each. At most `shorten_replays` replays shorten a report's commands.
+    documents are read. Of a document, a message or a value of the state, `shown_characters` are shown. At most
+    `shorten_replays` replays shorten the commands of a report.
     """
 
     schema_version: Literal[1]
@@ -180,7 +181,7 @@ class AgentSpec(Data):
     loop_steps: int = Field(ge=2)
     failures_in_a_row: int = Field(ge=1)
     readings_in_a_row: int = Field(ge=0)
-    reading_characters: int = Field(ge=100)
+    shown_characters: int = Field(ge=100)
     shorten_replays: int = Field(ge=0)
 
     @property

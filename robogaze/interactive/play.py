@@ -3,80 +3,44 @@
     plays/<play id>/trace.jsonl       the steps of a play, written as it goes on
     memory/<environment>.json         what the sessions in an environment leave to the next one
     reports/<play id>.json            the report on a play, as for a clip
+    plays/<play id>/report.json, .md  the same in GBQA's form
 
 A play with a report is finished, unless a request or its environment got no answer; then it is played again. With
 cross-session memory, the sessions in one environment are played one after the other.
 """
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from robogaze import __version__
 from robogaze.backends import AnswerStore, Models, ModelsConfig
 from robogaze.backends.middleware.budget import Budget
 from robogaze.core.report import Report, Unreadable
-from robogaze.domains import Domain, load_domain
-from robogaze.domains.model import AgentMemory, AgentSpec
-from robogaze.errors import InputError, OptionError, RunStopped
+from robogaze.datasets.formats.gbqa import play_files
+from robogaze.datasets.formats.gbqa_trace import played_steps
+from robogaze.domains import Domain
+from robogaze.domains.model import AgentSpec
+from robogaze.errors import RunStopped
 from robogaze.interactive.environments.base import Environment, EnvironmentFault
 from robogaze.interactive.memory import read_memory, write_memory
-from robogaze.interactive.play_client import PLAY_PROMPTS, PlayClient
+from robogaze.interactive.play_client import PlayClient
+from robogaze.interactive.play_options import PlayOptions, check_plays, configuration_of
 from robogaze.interactive.play_report import PlayId, play_report
 from robogaze.interactive.session import PlaySession, PlaySettings
 from robogaze.interactive.trace import PlayEntry, first_divergence
 from robogaze.store import ManifestLine, RunFolder, file_name, write_whole
+from robogaze.sync import synchronous
 
-SCHEMA_VERSION = 1
-"""Of run.json."""
+GBQA_FILES = ("report.json", "report.md")
+"""What is written in GBQA's form beside a trace; its own trace has another form."""
 
-DOMAIN = "interactive"
-
-Mode = Literal["player", "qa"]
 OpenEnvironment = Callable[[str], Environment]
 """Opens an environment by its name or address."""
-
-
-@dataclass(frozen=True)
-class PlayOptions:
-    """How environments are played.
-
-    Args:
-        mode: `qa` with documents and source where the environment has them, or `player` without.
-        budget: The steps of each play.
-        sessions: The plays in each environment.
-        agent: An agent of the domain.
-        memory: The memory of the agent: none, in_session, cross_session or both; the agent's own by default.
-        seed: The seed of the first session, which the next ones count up; None for the model's own settings.
-        at_once: The number of plays side by side.
-        timeout_s: How long to wait for a reply of an environment.
-        max_calls: The maximum number of calls, across restarts.
-        max_cost_usd: The maximum cost, across restarts.
-        outage_s: How long to wait for a model's server that becomes unreachable.
-    """
-
-    mode: Mode = "qa"
-    budget: int = 200
-    sessions: int = 1
-    agent: str = "full"
-    memory: AgentMemory | None = None
-    seed: int | None = None
-    at_once: int = 8
-    timeout_s: float = 30.0
-    max_calls: int | None = None
-    max_cost_usd: float | None = None
-    outage_s: float = 0.0
-
-    def check(self) -> None:
-        """Raise OptionError for a number that is out of its range."""
-        for name in ("budget", "sessions", "at_once", "max_calls"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise OptionError(f"{name} must be at least 1, not {value}")
 
 
 @dataclass(frozen=True)
@@ -100,11 +64,13 @@ class PlayRun:
     domain: Domain
     models: Models
     folder: RunFolder
+    answers: AnswerStore
     open_environment: OpenEnvironment
     on_report: Callable[[Report], None] = lambda report: None
-    on_step: Callable[[PlayId, PlayEntry], None] = lambda play, entry: None
     unplayed: list[Unreadable] = field(default_factory=list)
     stopped: RunStopped | None = None
+    steps: dict[str, int] = field(default_factory=dict)
+    """The last step of each play that is in progress."""
 
     @property
     def agent(self) -> AgentSpec:
@@ -147,8 +113,14 @@ class PlayRun:
                 yield group
 
     def _is_finished(self, play: PlayId) -> bool:
+        """Whether a play has a report that stays. The invalid answers of one that is retried are forgotten."""
         report = self.folder.stored.report(str(play))
-        return report is not None and not any(failure.kind.unanswered for failure in report.failures)
+        if report is None or any(failure.kind.unanswered for failure in report.failures):
+            return False
+        if not self.options.retry_failed or not any(failure.kind.retried_on_request for failure in report.failures):
+            return True
+        self.answers.forget(call.key for call in report.provenance.calls if call.outcome == "invalid")
+        return False
 
     async def _play_all(self, plays: Sequence[PlayId], free: asyncio.Semaphore) -> None:
         for play in plays:
@@ -166,8 +138,10 @@ class PlayRun:
                     await self._remember(play, session)
         except EnvironmentFault as fault:
             self.unplayed.append(Unreadable(uri=str(play), reason=str(fault)))
-            return
-        self._store(play, session)
+        else:
+            self._store(play, session)
+        finally:
+            self.steps.pop(str(play), None)
 
     @asynccontextmanager
     async def _session(self, play: PlayId) -> AsyncIterator[PlaySession]:
@@ -175,7 +149,6 @@ class PlayRun:
         client = PlayClient(self.domain, self.models, str(play), None if seed is None else seed + play.session - 1)
         memory = read_memory(self.folder.root, play.environment) if self.agent.across_sessions else None
         settings = PlaySettings(
-            environment=play.environment,
             budget=self.options.budget,
             session=play.session,
             sessions=self.options.sessions,
@@ -202,7 +175,7 @@ class PlayRun:
         def write(entry: PlayEntry) -> None:
             with path.open("a", encoding="utf-8") as file:
                 file.write(f"{entry.model_dump_json()}\n")
-            self.on_step(play, entry)
+            self.steps[str(play)] = entry.step
 
         return write
 
@@ -223,11 +196,14 @@ class PlayRun:
             write_memory(self.folder.root, memory.including(play.session, notes))
 
     def _store(self, play: PlayId, session: PlaySession) -> None:
-        """Write the trace and then the report of a play; one without a report is played again."""
+        """Write the trace, GBQA's files and then the report of a play; one without a report is played again."""
         path, text = self._trace_path(play), session.trace.text()
         write_whole(path, text)
         _earlier(path).unlink(missing_ok=True)
         report = play_report(play, session, path.relative_to(self.folder.root).as_posix(), self._facts(play))
+        files = play_files(report, played_steps(path))
+        for name in GBQA_FILES:
+            write_whole(path.with_name(name), files[name])
         line = ManifestLine(
             clip_id=str(play),
             path=report.clip.uri,
@@ -261,41 +237,15 @@ class PlayRun:
         )
 
 
+def _opener(options: PlayOptions) -> OpenEnvironment:
+    from robogaze.interactive.environments import open_environment  # with their engines, which take time to load
+
+    return lambda spec: open_environment(spec, mode=options.mode, timeout_s=options.timeout_s)
+
+
 def _earlier(path: Path) -> Path:
     """Where the trace of an interrupted play is kept while it is played again."""
     return path.with_name(f"earlier-{path.name}")
-
-
-def check_plays(environments: Sequence[str], options: PlayOptions) -> Domain:
-    """The domain of plays. Raises OptionError for options that are out of range, InputError for an unknown agent or
-    environments that are named twice, DomainError for a prompt that uses an unknown variable.
-    """
-    options.check()
-    if len(set(environments)) != len(environments):
-        raise InputError("an environment is named twice; give `sessions` to play it several times")
-    domain = load_domain(DOMAIN)
-    if options.agent not in domain.agents:
-        raise InputError(f"there is no agent {options.agent!r}; the agents are: {', '.join(domain.agents)}")
-    for prompt, variables in PLAY_PROMPTS.items():
-        domain.prompts.check(prompt, tuple(variables.__annotations__))
-    return domain
-
-
-def configuration_of(options: PlayOptions, domain: Domain, models: ModelsConfig) -> dict[str, Any]:
-    """The content of run.json. A run can be resumed with other environments and more sessions, all else being equal."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "robogaze": __version__,
-        "domain": {"id": domain.id, "version": domain.file.version, "fingerprint": domain.fingerprint},
-        "pipeline": options.agent,
-        "play": {
-            "mode": options.mode,
-            "budget": options.budget,
-            "memory": options.memory or domain.agents[options.agent].memory,
-            "seed": options.seed,
-        },
-        "models": models.answer_settings(),
-    }
 
 
 @asynccontextmanager
@@ -303,17 +253,23 @@ async def open_plays(
     environments: Sequence[str],
     out: Path,
     models: ModelsConfig,
-    open_environment: OpenEnvironment,
     options: PlayOptions | None = None,
     environ: Mapping[str, str] | None = None,
+    *,
+    open_environment: OpenEnvironment | None = None,
 ) -> AsyncIterator[PlayRun]:
-    """Open a run folder and the models of a run; nothing is played yet.
+    """Open a run folder and the models of a run; nothing is played yet. Environments are opened by their specs unless
+    `open_environment` is given.
 
-    Raises what `check_plays` raises, RunError for a folder that is in use or contains another run, and Unreachable if
-    no model can be reached.
+    Raises what `check_plays` raises, InputError for an unknown environment, RunError for a folder that is in use or
+    contains another run, and Unreachable if no model can be reached.
     """
     options = options or PlayOptions()
     domain = check_plays(environments, options)
+    if open_environment is None:
+        open_environment = _opener(options)
+    for name in environments:
+        await open_environment(name).close()
     with RunFolder(out, configuration_of(options, domain, models)) as folder:
         answers = AnswerStore(folder.answers)
         try:
@@ -323,8 +279,42 @@ async def open_plays(
             )
             try:
                 await opened.ready()
-                yield PlayRun(tuple(environments), options, domain, opened, folder, open_environment)
+                yield PlayRun(tuple(environments), options, domain, opened, folder, answers, open_environment)
             finally:
                 await opened.close()
         finally:
             answers.close()
+
+
+async def play_async(
+    environments: str | Sequence[str],
+    *,
+    model: str,
+    out: str | Path,
+    options: PlayOptions | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> PlayResult:
+    """Let an agent play environments, and report the faults it finds with the commands that reproduce them.
+
+    Args:
+        environments: Names of environments, with a version after a colon such as castle:clean, or addresses of hubs.
+        model: `KIND:NAME[@URL]`, or a YAML file of models.
+        out: The run folder; the same call resumes a run.
+        options: Mode, budget, sessions, agent, memory, seed and limits.
+        environ: The environment variables that hold the API keys of servers.
+
+    Returns:
+        The reports. A play that breaks off is partial or unscored.
+
+    Raises:
+        InputError: An environment or agent does not exist, or a file is invalid.
+        OptionError: An option is out of its range.
+        Unreachable: No server of a model answers.
+    """
+    names = (environments,) if isinstance(environments, str) else tuple(environments)
+    async with open_plays(names, Path(out), ModelsConfig.read(model), options, environ) as run:
+        await run.execute()
+        return run.result()
+
+
+play = synchronous(play_async)

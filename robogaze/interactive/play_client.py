@@ -23,7 +23,6 @@ class PlayVariables(TypedDict):
     earlier sessions left; `summary` is that of the steps up to `summarised`. `entries` are the steps since then.
     """
 
-    environment: str
     session: int
     sessions: int
     budget: int
@@ -48,10 +47,13 @@ class StepVariables(TypedDict):
 
 
 class RulingVariables(TypedDict):
-    """The variables of the prompt `play_ruling`: the claim, the steps that it cites, and the replies of its replay."""
+    """The variables of the prompt `play_ruling`: the claim and the steps that it cites; of its replay, all commands and
+    the last replies.
+    """
 
     claim: Mapping[str, Any]
     steps: tuple[int, ...]
+    commands: tuple[str, ...]
     replay: tuple[Mapping[str, Any], ...]
 
 

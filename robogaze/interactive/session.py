@@ -23,7 +23,7 @@ from robogaze.domains.model import AgentSpec
 from robogaze.errors import FailureKind
 from robogaze.interactive.claims import STEP_STAGE, PlayClaim, signs_of
 from robogaze.interactive.decisions import READINGS, CandidateAnswer, StepAnswer, Tool, step_contract
-from robogaze.interactive.environments.base import Documents, Environment, EnvironmentFault, Observation
+from robogaze.interactive.environments.base import Environment, EnvironmentFault, Observation
 from robogaze.interactive.play_client import (
     MemoryVariables,
     PlayClient,
@@ -31,6 +31,7 @@ from robogaze.interactive.play_client import (
     StepVariables,
     SummaryVariables,
 )
+from robogaze.interactive.readings import read_document
 from robogaze.interactive.replay import send
 from robogaze.interactive.screen import screen_images
 from robogaze.interactive.trace import PlayEntry, Trace, shown
@@ -52,7 +53,6 @@ FAULT_KINDS = {
 class PlaySettings:
     """What is played and how long: `budget` is in steps; `session` counts from 1."""
 
-    environment: str
     budget: int
     session: int
     sessions: int
@@ -164,9 +164,25 @@ class PlaySession:
             variables=variables,
             images=self.images(),
             contract=step_contract(self.domain.types, tools, reflects=reflects),
-            check=StepAnswer.fault,
+            check=self._step_check(),
             sample=sample,
         )
+
+    def _step_check(self) -> Callable[[StepAnswer], str | None]:
+        """Checks an answer. Evidence that was not observed is sent back once; then the claim is rejected for it."""
+        sent_back: list[str] = []
+
+        def check(answer: StepAnswer) -> str | None:
+            fault = answer.fault()
+            if fault is None and answer.candidate is not None and not sent_back:
+                try:
+                    signs_of(answer.candidate, self.trace.since_restart())
+                except ValueError as error:
+                    fault = f"candidate: {error}; cite exactly what was observed, or give null"
+                    sent_back.append(fault)
+            return fault
+
+        return check
 
     def _tools(self) -> tuple[Tool, ...]:
         """What the agent may do now."""
@@ -187,7 +203,6 @@ class PlaySession:
             first = max(0, len(session) - self.agent.steps_without_memory)
         before = next((entry for entry in reversed(session[:first]) if entry.kind != "read"), None)
         return PlayVariables(
-            environment=settings.environment,
             session=settings.session,
             sessions=settings.sessions,
             budget=settings.budget,
@@ -198,7 +213,9 @@ class PlaySession:
             memory=settings.earlier,
             summary=self.summary,
             summarised=self.summarised,
-            entries=tuple(self._with_claims(row) for row in shown(session[first:], before)),
+            entries=tuple(
+                self._with_claims(row) for row in shown(session[first:], before, self.agent.shown_characters)
+            ),
         )
 
     def _with_claims(self, row: dict[str, Any]) -> dict[str, Any]:
@@ -215,7 +232,10 @@ class PlaySession:
         """Do what the agent decided."""
         plan = {"tool": answer.tool, "rationale": answer.rationale, "command": answer.command}
         if answer.tool in READINGS:
-            self._add(await self._read(answer), **plan, kind="read")
+            documents = self.environment.documents()
+            assert documents is not None, "the tool is not offered without documents"
+            found = await read_document(documents, answer.tool, answer.command or "", self.agent.shown_characters)
+            self._add(found, **plan, kind="read")
         elif answer.tool == "restart":
             self._add(await self.environment.reset(), **{**plan, "command": None}, kind="restart")
         else:
@@ -236,20 +256,6 @@ class PlaySession:
         documents = self.environment.documents()
         if documents is not None:
             self.files = await documents.files()
-
-    async def _read(self, answer: StepAnswer) -> Observation | EnvironmentFault:
-        """What a document says, as a reply without a state."""
-        documents = self.environment.documents()
-        assert documents is not None, "the tool is not offered without documents"
-        try:
-            text = await _reading(documents, answer.tool, answer.command or "")
-        except EnvironmentFault as fault:
-            if fault.kind == "unreachable":
-                raise
-            return fault
-        most = self.agent.reading_characters
-        cut = f"{text[:most]}\n[{len(text) - most} more characters; name fewer lines]" if len(text) > most else text
-        return Observation(message=cut, state={}, turn=None, finished=False)
 
     # Reflecting and remembering.
 
@@ -354,9 +360,10 @@ class PlaySession:
     def _stop_if_stuck(self) -> None:
         agent = self.agent
         if self.trace.faults_in_a_row() >= agent.failures_in_a_row:
-            kind, _, message = (self.trace.last.fault or "").partition(": ")
+            first = self.trace.session[-agent.failures_in_a_row]
+            kind, _, message = (first.fault or "").partition(": ")
             self.stopped = "failures in a row"
-            text = f"{agent.failures_in_a_row} commands in a row had no usable reply; the last: {message}"
+            text = f"{agent.failures_in_a_row} commands in a row had no usable reply; the first: {message}"
             self.failures.append(Failure(stage=ENVIRONMENT_STAGE, kind=FAULT_KINDS[kind], message=text))
         elif self.trace.repeats(agent.loop_steps):
             self.stopped = "a loop"
@@ -382,14 +389,3 @@ def _same(claim: PlayClaim, other: PlayClaim) -> bool:
         and claim.candidate.type == other.candidate.type
         and claim.signs == other.signs
     )
-
-
-async def _reading(documents: Documents, tool: Tool, wanted: str) -> str:
-    if tool == "read_log":
-        return await documents.debug_log()
-    if tool == "search_documents":
-        found = await documents.search(wanted)
-        return "\n".join(f"{line.path}:{line.line}: {line.text}" for line in found) or "no line matches"
-    path, _, lines = wanted.rpartition(":") if wanted.rpartition(":")[2][:1].isdigit() else (wanted, "", "")
-    first, _, last = lines.partition("-")
-    return await documents.read(path, int(first or 1), int(last) if last else None)

@@ -19,7 +19,8 @@ from robogaze.interactive.environments.base import EnvironmentFault, Observation
 EntryKind = Literal["start", "act", "restart", "read", "replay"]
 
 _LONGEST_CYCLE = 4
-_SIGNS = re.compile(r'\\[nt]|[{}"\\]')
+_ELLIPSIS = re.compile(r"\.\.\.|…")
+_SIGNS = re.compile(r'\\[nt]|[{}"\'\\]')
 
 
 class PlayEntry(Data):
@@ -74,18 +75,28 @@ class PlayEntry(Data):
         )
 
     def shows(self, sign: str) -> bool:
-        """Whether the reply or the state contains a text, whatever its spaces, quotation marks and case, or the reply
-        has the picture with this hash.
+        """Whether the reply or the state contains a text, whatever its spaces, quotation marks and case, and with
+        anything for an ellipsis; or whether the reply has the picture with this hash.
         """
         if sign in self.screens:
             return True
         texts = (self.message, json.dumps(self.state, ensure_ascii=False), self.fault or "")
-        wanted = _folded(sign)
-        return bool(wanted) and any(wanted in _folded(text) for text in texts)
+        parts = [part for part in map(_folded, _ELLIPSIS.split(sign)) if part]
+        return bool(parts) and any(_has_in_order(_folded(text), parts) for text in texts)
 
 
 def _folded(text: str) -> str:
     return " ".join(_SIGNS.sub(" ", text).split()).casefold()
+
+
+def _has_in_order(text: str, parts: Sequence[str]) -> bool:
+    place = 0
+    for part in parts:
+        found = text.find(part, place)
+        if found < 0:
+            return False
+        place = found + len(part)
+    return True
 
 
 def shows_again(replies: Sequence[PlayEntry], signs: Sequence[str]) -> bool:
@@ -159,20 +170,35 @@ class Trace:
         return "".join(f"{entry.model_dump_json()}\n" for entry in self.entries)
 
 
-def shown(entries: Sequence[PlayEntry], before: PlayEntry | None) -> list[dict[str, Any]]:
-    """Entries as prompts show them: of the state, only what changed since the reply before."""
+def shown(entries: Sequence[PlayEntry], before: PlayEntry | None, most: int) -> list[dict[str, Any]]:
+    """Entries as prompts show them: of the state, only what changed since the reply before.
+
+    A message, and a value of the state, is cut to about `most` characters.
+    """
     rows: list[dict[str, Any]] = []
     known: Mapping[str, Any] = {} if before is None else before.state
     for entry in entries:
         row = entry.model_dump()
-        if entry.kind == "act":
-            row["state"] = {
-                key: value for key, value in entry.state.items() if key not in known or known[key] != value
-            } | {key: None for key in known if key not in entry.state and entry.fault is None}
+        state = dict(entry.state)
+        if entry.kind in ("act", "replay") and entry.fault is None:
+            gone = {key: None for key in known if key not in state}
+            state = {key: value for key, value in state.items() if key not in known or known[key] != value} | gone
+        row["state"] = {key: _cut_value(value, most) for key, value in state.items()}
+        row["message"] = cut(entry.message, most)
         if entry.kind != "read" and entry.fault is None:
             known = entry.state
         rows.append(row)
     return rows
+
+
+def cut(text: str, most: int) -> str:
+    """A text, or its first `most` characters and how many are missing."""
+    return text if len(text) <= most else f"{text[:most]} [{len(text) - most} more characters]"
+
+
+def _cut_value(value: Any, most: int) -> Any:
+    text = json.dumps(value, ensure_ascii=False)
+    return value if len(text) <= most else cut(text, most)
 
 
 def first_divergence(path: Path, entries: Sequence[PlayEntry]) -> int | None:

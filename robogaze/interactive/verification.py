@@ -20,8 +20,11 @@ from robogaze.interactive.environments.base import Environment
 from robogaze.interactive.play_client import PlayClient, PlayVariables, RulingVariables
 from robogaze.interactive.replay import Commands, Replay, ReplayLimit, fewest, replay
 from robogaze.interactive.screen import screen_images
-from robogaze.interactive.trace import Trace, shows_again
+from robogaze.interactive.trace import Trace, shown, shows_again
 from robogaze.stages.asking import NoAnswer, Query
+
+_REPLIES_SHOWN = 40
+"""How many replies of a replay, the last ones, a ruling is shown."""
 
 
 @dataclass
@@ -52,7 +55,7 @@ class Verifier:
                 claim.commands = commands
                 await self._decide(claim, found, known)
                 return
-        claim.decide("rejected", f"it did not show again on a fresh session in {len(tried)} replays")
+        claim.decide("rejected", f"it did not show again on a fresh session (replays: {len(tried)})")
 
     async def _decide(self, claim: PlayClaim, found: Replay, known: PlayVariables) -> None:
         """Decide a claim that showed again."""
@@ -77,10 +80,13 @@ class Verifier:
 
     async def _ruling(self, claim: PlayClaim, found: Replay, known: PlayVariables, subject: str) -> ReplayRuling:
         """A model's ruling on a replay that shows the signs of a claim. Raises NoAnswer."""
+        earlier, last = found.replies[:-_REPLIES_SHOWN], found.replies[-_REPLIES_SHOWN:]
+        before = earlier[-1] if earlier else None
         variables = RulingVariables(
             claim=claim.candidate.model_dump(exclude={"reproduction", "confidence"}),
             steps=claim.steps,
-            replay=tuple(entry.model_dump() for entry in found.replies),
+            commands=tuple(entry.command or "" for entry in found.replies[1:]),
+            replay=tuple(shown(last, before, self.agent.shown_characters)),
         )
         images = screen_images(claim.steps[-1], found.pictures, self.client)
         query = Query(

@@ -1,14 +1,16 @@
 """Plays for tests: scripted answers, and the run of a play in a folder."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
 import yaml
-from interactive.cellar import Cellar
 
+from interactive.cellar import Cellar
 from robogaze.backends import ModelsConfig
-from robogaze.interactive.play import PlayOptions, PlayResult, PlayRun, open_plays
+from robogaze.interactive.play import PlayResult, PlayRun, open_plays
+from robogaze.interactive.play_options import PlayOptions
 
 STALE = {
     "title": "the cellar still lists the lamp",
@@ -60,7 +62,7 @@ FINDING = [
 """The answers of an agent that finds the cellar's fault and ends."""
 
 NOTES = {name: [] for name in ("explored", "confirmed", "unresolved", "unexplored", "priorities")}
-SUMMARY = {name: [] for name in ("places", "things", "causes", "anomalies", "ideas")}
+SUMMARY = {name: [] for name in ("rules", "places", "things", "causes", "anomalies", "ideas")}
 
 ALWAYS = [
     {"when": {"stage": "play_memory"}, "reply": NOTES, "repeat": True},
@@ -78,6 +80,14 @@ def script(path: Path, steps: Sequence[Any], *more: Mapping[str, Any]) -> Path:
     return path
 
 
+def numbered(steps: Sequence[Any]) -> list[Any]:
+    """Answers that belong to their steps, for a script that is read again."""
+    return [
+        {"when": {"stage": "play_step", "subject": f"step {number}"}, "reply": reply}
+        for number, reply in enumerate(steps)
+    ]
+
+
 RULES = {"when": {"stage": "play_ruling"}, "reply": ruling(), "repeat": True}
 
 
@@ -92,22 +102,8 @@ async def played(
 
 def open_run(
     out: Path, model: str, environments: Sequence[str] = ("cellar",), cellar: Any = Cellar, **options: Any
-) -> Any:
+) -> AbstractAsyncContextManager[PlayRun]:
+    """The run of plays in a folder, before it is executed."""
     chosen = PlayOptions(**{"budget": 20, **options})
-    return open_plays(environments, out, ModelsConfig.read(model), lambda name: cellar(mode=chosen.mode), chosen)
-
-
-__all__ = [
-    "ALWAYS",
-    "FINDING",
-    "NOTES",
-    "RULES",
-    "PlayRun",
-    "after",
-    "open_run",
-    "played",
-    "ruling",
-    "script",
-    "stale",
-    "step",
-]
+    config = ModelsConfig.read(model)
+    return open_plays(environments, out, config, chosen, open_environment=lambda name: cellar(mode=chosen.mode))

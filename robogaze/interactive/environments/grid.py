@@ -71,8 +71,9 @@ class GridData(Data):
         used = {sign for row in rows for sign in row}
         if unknown := used - self.tiles.keys():
             raise ValueError(f"the map has signs that are no tiles: {' '.join(sorted(unknown))}")
-        if unknown := {tile.fits for tile in self.tiles.values() if tile.kind == "key"} - self.tiles.keys():
-            raise ValueError(f"a key fits no door: {' '.join(sorted(map(str, unknown)))}")
+        doors = {sign for sign, tile in self.tiles.items() if tile.kind == "door"}
+        if keys := [tile.name for tile in self.tiles.values() if tile.kind == "key" and tile.fits not in doors]:
+            raise ValueError(f"no door is named in `fits` of {', '.join(keys)}")
         for kind in ("start", "exit"):
             if len(self.cells(kind)) != 1:
                 raise ValueError(f"the map needs one tile of kind {kind}")

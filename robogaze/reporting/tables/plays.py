@@ -8,8 +8,8 @@ from robogaze.reporting.tables.table import ResultTable, Row
 from robogaze.reporting.wording import Total, amount, count, money
 
 _NOTE = (
-    "No number of steps shows that an environment has no fault. A play that broke off is partial or unscored, and never "
-    "counts as a play without faults."
+    "No number of steps shows that an environment has no fault. A play that broke off is partial or unscored; it never "
+    "counts as one without faults."
 )
 
 

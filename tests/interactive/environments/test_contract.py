@@ -1,9 +1,11 @@
 """The contract of every environment: in this process, behind our server, and behind a hub like the public one."""
 
+import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from shutil import copytree
+from typing import Any
 
 import pytest
 
@@ -17,6 +19,7 @@ from robogaze.interactive.environments import (
     load_folder,
     open_environment,
 )
+from robogaze.interactive.environments.in_process import InProcessEnvironment
 from robogaze.interactive.environments.server import serve_environment
 
 ENVIRONMENTS = [
@@ -179,3 +182,13 @@ async def test_after_the_end_nothing_changes(spec: str) -> None:
     assert after.finished
     assert after.state == last.state
     await environment.close()
+
+
+async def test_the_engine_in_the_docs_works() -> None:
+    page = Path(__file__).parents[3] / "docs" / "interactive.md"
+    (code,) = re.findall(r"```py\n(.*?)```", page.read_text(), re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(code, names)
+    environment = InProcessEnvironment("counter", names["load"](None), None, timeout_s=5)
+    assert (await environment.reset()).message == "count 0"
+    assert [(await environment.act("on")).finished for _ in range(4)] == [False, False, True, True]

@@ -137,3 +137,9 @@ FAULTY_MAPS = {
 def test_an_invalid_map_is_explained(rows: str) -> None:
     with pytest.raises(DomainError, match=FAULTY_MAPS[rows]):
         load(with_changes(map=rows))
+
+
+def test_a_key_without_a_door_is_refused() -> None:
+    tiles = load_folder("warehouse").build(frozenset()).content["tiles"]
+    with pytest.raises(DomainError, match="no door is named in `fits` of blue key"):
+        load(with_changes(tiles={**tiles, "b": {**tiles["b"], "fits": "L"}}))

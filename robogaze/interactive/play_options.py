@@ -1,0 +1,90 @@
+"""How environments are played: options, and what a run folder says of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from robogaze import __version__
+from robogaze.backends import ModelsConfig
+from robogaze.domains import Domain, load_domain
+from robogaze.domains.model import AgentMemory
+from robogaze.errors import InputError, OptionError
+from robogaze.interactive.environments.base import Mode
+from robogaze.interactive.play_client import PLAY_PROMPTS
+
+SCHEMA_VERSION = 1
+"""Of run.json."""
+
+DOMAIN = "interactive"
+
+
+@dataclass(frozen=True)
+class PlayOptions:
+    """How environments are played.
+
+    Args:
+        mode: `qa` with documents and source where the environment has them, or `player` without.
+        budget: The steps of each play.
+        sessions: The plays in each environment.
+        agent: An agent of the domain.
+        memory: The memory of the agent: none, in_session, cross_session or both; the agent's own by default.
+        seed: The seed of the first session, which the next ones count up; None for the model's own settings.
+        at_once: The number of plays side by side.
+        timeout_s: How long to wait for a reply of an environment.
+        max_calls: The maximum number of calls, across restarts.
+        max_cost_usd: The maximum cost, across restarts.
+        outage_s: How long to wait for a model's server that becomes unreachable.
+        retry_failed: Play again where answers were invalid.
+    """
+
+    mode: Mode = "qa"
+    budget: int = 200
+    sessions: int = 1
+    agent: str = "full"
+    memory: AgentMemory | None = None
+    seed: int | None = None
+    at_once: int = 8
+    timeout_s: float = 30.0
+    max_calls: int | None = None
+    max_cost_usd: float | None = None
+    outage_s: float = 0.0
+    retry_failed: bool = False
+
+    def check(self) -> None:
+        """Raise OptionError for a number that is out of its range."""
+        for name in ("budget", "sessions", "at_once", "max_calls"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise OptionError(f"{name} must be at least 1, not {value}")
+
+
+def check_plays(environments: Sequence[str], options: PlayOptions) -> Domain:
+    """The domain of plays. Raises OptionError for options that are out of range, InputError for an unknown agent or
+    environments that are named twice, DomainError for a prompt that uses an unknown variable.
+    """
+    options.check()
+    if len(set(environments)) != len(environments):
+        raise InputError("an environment is named twice; give `sessions` to play it several times")
+    domain = load_domain(DOMAIN)
+    if options.agent not in domain.agents:
+        raise InputError(f"there is no agent {options.agent!r}; the agents are: {', '.join(domain.agents)}")
+    for prompt, variables in PLAY_PROMPTS.items():
+        domain.prompts.check(prompt, tuple(variables.__annotations__))
+    return domain
+
+
+def configuration_of(options: PlayOptions, domain: Domain, models: ModelsConfig) -> dict[str, Any]:
+    """The content of run.json. A run can be resumed with other environments and more sessions, all else being equal."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "robogaze": __version__,
+        "domain": {"id": domain.id, "version": domain.file.version, "fingerprint": domain.fingerprint},
+        "pipeline": options.agent,
+        "play": {
+            "mode": options.mode,
+            "budget": options.budget,
+            "memory": options.memory or domain.agents[options.agent].memory,
+            "seed": options.seed,
+        },
+        "models": models.answer_settings(),
+    }

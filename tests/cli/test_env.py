@@ -1,0 +1,83 @@
+"""`robogaze env`: what it prints, its exit codes, and a server as a process."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from shutil import copytree
+
+from cli.running import Shell
+from robogaze.interactive.environments import load_folder
+
+
+def test_list_names_the_environments_and_their_bugs(robogaze: Shell) -> None:
+    ran = robogaze("env", "list")
+    assert ran.code == 0
+    assert re.search(
+        r"^castle +The Castle of Saint Orel .*fragments \(easy\), drawer \(easy\), dropped \(medium\)$", ran.out, re.M
+    )
+    listed = json.loads(robogaze("env", "list", "--json").out)["environments"]
+    assert [row["name"] for row in listed] == ["castle", "warehouse"]
+    assert [bug["difficulty"] for bug in listed[1]["bugs"]] == ["easy", "medium", "hard"]
+
+
+def test_check_passes_a_sound_environment(robogaze: Shell) -> None:
+    ran = robogaze("env", "check", "castle")
+    assert ran.code == 0
+    assert ran.out.count("ok ") == 15
+    assert ran.err == "15 of 15 checks passed\n"
+
+
+def test_check_ends_with_1_where_a_check_fails(robogaze: Shell, tmp_path: Path) -> None:
+    folder = Path(copytree(load_folder("castle").path, tmp_path / "castle"))
+    (folder / "walkthrough.json").write_text('["look"]')
+    ran = robogaze("env", "check", folder)
+    assert ran.code == 1
+    assert "FAILED the walkthrough wins in the clean build: it is not at its end" in ran.out
+    result = json.loads(robogaze("env", "check", folder, "--json").out)
+    assert result["failed"] == 2
+    assert [row["check"] for row in result["checks"] if row["problem"]] == [
+        "the walkthrough wins in the build with every bug",
+        "the walkthrough wins in the clean build",
+    ]
+
+
+def test_an_unknown_environment_or_bug_is_an_error(robogaze: Shell) -> None:
+    assert robogaze("env", "check", "dungeon").code == 1
+    assert "neither a built-in environment (castle, warehouse)" in robogaze("env", "serve", "dungeon").err
+    assert "'x' is not one of the bugs: fragments, drawer, dropped" in robogaze("env", "serve", "castle:+x").err
+
+
+def test_check_of_a_hub_that_is_not_there_ends_with_5(robogaze: Shell) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{closed.getsockname()[1]}"
+    ran = robogaze("env", "check", address)
+    assert ran.code == 5
+    assert ran.err.startswith(f"error: the server at {address} cannot be reached")
+
+
+def test_a_served_environment_is_checked_over_http_and_ends_with_ctrl_c(robogaze: Shell) -> None:
+    command = [sys.executable, "-m", "robogaze", "env", "serve", "castle:clean", "--port", "0"]
+    # A background job of a shell without job control ignores Ctrl-C, and so would its children.
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=_heeding_interrupts) as server:
+        assert server.stderr is not None
+        try:
+            said = server.stderr.readline()
+            address = re.search(r"http://127\.0\.0\.1:\d+", said)
+            assert address is not None, said
+            ran = robogaze("env", "check", address.group())
+            assert (ran.code, ran.err) == (0, "7 of 7 checks passed\n")
+            server.send_signal(signal.SIGINT)
+            assert server.wait(timeout=20) == 130
+        finally:
+            server.kill()
+
+
+def _heeding_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.setsid()
