@@ -153,12 +153,29 @@ def play_files(report: Report, steps: Sequence[PlayedStep]) -> Mapping[str, str]
         "summary": summary,
         "bugs": [bug for bug, _ in bugs],
         "summaries": [],
-        "steps": [step.compact() for step in steps],
+        "steps": [_step(step) for step in steps],
     }
     return {
         "report.json": json.dumps(record, ensure_ascii=False, indent=2) + "\n",
         "report.md": markdown_report(name, len(steps), [bug for bug, _ in bugs], summary),
         _TRACE: trace_lines(steps, bugs),
+    }
+
+
+def _step(step: PlayedStep) -> dict[str, Any]:
+    return {
+        "step": step.step,
+        "environment": {
+            "tool": step.tool,
+            "action": step.command or step.tool,
+            "rationale": step.rationale or "",
+            "expected_outcome": step.expected or "",
+            "feedback": step.message or step.fault or "",
+            "success": step.fault is None,
+            "game_over": step.finished,
+        },
+        "reflection": {"notes": [step.difference] if step.difference else []},
+        "summaries": [],
     }
 
 
