@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from robogaze.cli.shared import options
-from robogaze.cli.shared.sources import check_judge, check_sources
+from robogaze.cli.shared.sources import check_baseline, check_judge, check_sources
 from robogaze.cli.shared.tables import as_text, list_unjudged, print_tables, write_files
 from robogaze.evaluation import CONVENTIONS
 
@@ -69,6 +69,7 @@ def evaluate(
     any format that is recognised (see docs/formats.md).
     """
     check_sources(predictions, "--prediction")
+    check_baseline(rest["baseline"], predictions)
     check_judge(judge)
     check_judge(second_judge, "--second-judge")
 

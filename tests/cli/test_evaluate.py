@@ -93,6 +93,15 @@ def test_a_wide_table_is_not_broken_across_lines(robogaze: Shell, files: tuple[P
     assert gain.count("[") == gain.count("]") == gain.count("n=") == len(re.findall(r"\[[^]]*\] n=\d", gain)) == 6
 
 
+def test_an_unknown_baseline_is_refused_before_anything_is_read(robogaze: Shell, files: tuple[Path, Path]) -> None:
+    gold, ours = files
+    gold.write_text("not a file of annotations")
+    systems = ("--prediction", f"old={ours}", "--prediction", f"new={ours}")
+    ran = robogaze("evaluate", "--reference", gold, *systems, "--baseline", "odl")
+    assert ran.code == 2
+    assert "--baseline: odl is none of the predictions: old, new" in ran.err
+
+
 def test_floors_can_be_left_out(robogaze: Shell, files: tuple[Path, Path], table: str) -> None:
     _, out, _ = evaluate(robogaze, files, "--judge", "offline", "--json", "--no-floors")
     found = json.loads(out)

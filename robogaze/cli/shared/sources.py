@@ -16,6 +16,14 @@ def check_sources(sources: Iterable[str], option: str) -> None:
             raise click.BadParameter(f"{path} does not exist", param_hint=option)
 
 
+def check_baseline(baseline: str | None, sources: Iterable[str]) -> None:
+    """Raise BadParameter for a baseline that is no NAME of NAME=PATH, where every source has one."""
+    names = [None if Path(source).exists() else source.partition("=")[0] for source in sources]
+    if baseline is not None and None not in names and baseline not in names:
+        raise click.BadParameter(f"{baseline} is none of the predictions: {', '.join(map(str, names))}",
+                                 param_hint="--baseline")  # fmt: skip
+
+
 def check_judge(judge: str | None, option: str = "--judge") -> None:
     """Raise BadParameter for a table of similarities that does not exist."""
     kind, _, value = (judge or "").partition(":")
