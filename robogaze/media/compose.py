@@ -4,6 +4,7 @@ Names, frame numbers and times are written in bands outside the picture, so that
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import cv2
@@ -145,6 +146,17 @@ def _band(label: str, width: int) -> NDArray[np.uint8]:
     scale = _FONT_SCALE * min(1.0, max(1, width - 2 * _MARGIN_PX) / max(1, wide))
     cv2.putText(band, label, (_MARGIN_PX, BAND_PX - 7), _FONT, scale, _INK, 1, cv2.LINE_AA)
     return band
+
+
+@contextmanager
+def one_thread_each() -> Iterator[None]:
+    """OpenCV uses one thread for each picture: with a picture on every core, more of them only wait for each other."""
+    before = cv2.getNumThreads()
+    cv2.setNumThreads(1)
+    try:
+        yield
+    finally:
+        cv2.setNumThreads(before)
 
 
 def encode_jpeg(image: Image, quality: int) -> bytes:

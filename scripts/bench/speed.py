@@ -4,6 +4,8 @@ Each figure comes from a process of its own that scores the clips with a pipelin
 Two states of the source take turns, so that the load of the machine changes both.
 
     python scripts/bench/speed.py FOLDER --before OTHER_CHECKOUT [--clips 44] [--in-flight 16 --in-flight 64]
+    python scripts/bench/speed.py FOLDER --before OTHER_CHECKOUT --pipeline pixels
+    python scripts/bench/speed.py FOLDER --settings 'send: file, media_path: /dev/shm, reuse_pictures: true'
 """
 
 import argparse
@@ -38,6 +40,7 @@ def main() -> None:
     parser.add_argument("--pipeline", default="full")
     parser.add_argument("--latency", type=float, default=1.0, help="seconds the server takes for each answer")
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--settings", default="", help="keys and values of the model, for the state after")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
@@ -68,6 +71,7 @@ def in_own_process(options: argparse.Namespace, source: Path, in_flight: int) ->
     with counting_server(options.latency) as (url, counts):
         command = [sys.executable, __file__, str(options.folder), f"--measure={url}", f"--in-flight={in_flight}"]
         command += [f"--clips={options.clips}", f"--pipeline={options.pipeline}"]
+        command += [f"--settings={options.settings}"] if source == HERE else []
         environment = {**os.environ, "PYTHONPATH": f"{source}:{source / 'scripts' / 'bench'}"}
         printed = subprocess.run(command, check=True, capture_output=True, text=True, env=environment, cwd=source)
         figures: Figures = json.loads(printed.stdout.splitlines()[-1])
@@ -118,34 +122,40 @@ def measured(options: argparse.Namespace, url: str) -> Figures:
         if clips is not None:
             manifest.write_text("".join(lines))
         started, cpu_s = time.perf_counter(), time.process_time()
+        models = folder / "models.yaml"
+        models.write_text(
+            f"models: {{stub: {{kind: openai, name: stub, url: {url}, {options.settings}}}}}\nroles: {{vlm: stub}}\n"
+        )
         run = robogaze.score(
             manifest,
-            model=f"openai:stub@{url}",
+            model=None if options.pipeline == "pixels" else str(models),
             pipeline=options.pipeline,
             concurrency=options.in_flight[0],
             out=folder / "run",
         )
         wall_s, cpu_s = time.perf_counter() - started, time.process_time() - cpu_s
         reports = list(run)
-        assert all(report.status == "complete" for report in reports), "the stub answers every request"
+    assert not any(failure.stage != "measure" for report in reports for failure in report.failures), "the stub answers"
     count = len(reports)
     a_clip = {f"{name}, ms of processor a clip": 1000 * s / count for name, s in spent.items()}
     return {
         "peak memory, MiB": peak_mib(),
         "clips a minute": 60 * count / wall_s,
         "all, ms of processor a clip": 1000 * cpu_s / count,
+        "processor, s for a second of video": cpu_s / sum(report.clip.duration_s for report in reports),
         **a_clip,
     }
 
 
 def timed() -> Counter[str]:
     """Count processor time from now on: decoding (without the threads of FFmpeg), encoding frames and contact sheets,
-    and writing reports.
+    asking (making bodies and reading replies, without the HTTP client), and writing reports.
     """
+    from robogaze.backends import openai
     from robogaze.media import compose, decode, decoded_clip
     from robogaze.store import folder
 
-    spent: Counter[str] = Counter({"decode": 0.0, "encode": 0.0, "write": 0.0})
+    spent: Counter[str] = Counter({"decode": 0.0, "encode": 0.0, "ask": 0.0, "write": 0.0})
 
     def around(name: str, work: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -167,6 +177,8 @@ def timed() -> Counter[str]:
 
     decoded_clip.read_frames = read_frames
     decoded_clip.encode_jpeg = around("encode", compose.encode_jpeg)
+    openai.StreamedBody.of = around("ask", openai.StreamedBody.of)  # type: ignore[method-assign]
+    openai.parse_completion = around("ask", openai.parse_completion)
     folder.RunFolder.write = around("write", folder.RunFolder.write)  # type: ignore[method-assign]
     return spent
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from robogaze.core.clip import Layout
 from robogaze.errors import VideoError
-from robogaze.media.compose import FrameCanvas, arranged, decode_image, encode_jpeg, fit, sheet, split
+from robogaze.media.compose import FrameCanvas, arranged, decode_image, encode_jpeg, fit, one_thread_each, sheet, split
 from robogaze.media.decode import Image
 
 BAND, GAP = 24, 4
@@ -179,3 +179,10 @@ def test_png_is_read() -> None:
 def test_invalid_picture_is_refused_by_name(data: bytes) -> None:
     with pytest.raises(VideoError, match=r"the initial frame x\.png is not a picture that can be read"):
         decode_image(data, "the initial frame x.png")
+
+
+def test_opencv_has_one_thread_for_as_long_as_asked() -> None:
+    before = cv2.getNumThreads()
+    with one_thread_each():
+        assert cv2.getNumThreads() == 1
+    assert cv2.getNumThreads() == before

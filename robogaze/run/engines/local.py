@@ -3,8 +3,10 @@
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import nullcontext
 
 from robogaze.errors import RunStopped
+from robogaze.media.compose import one_thread_each
 from robogaze.run.engines.base import ClipWorker, EngineContext, Result, Task
 
 
@@ -19,32 +21,34 @@ class Local:
     async def run(self, tasks: Sequence[Task]) -> AsyncGenerator[Result, None]:
         """See `Engine`."""
         # Only decoding uses this machine's cores; to decode more clips at once than cores would only use memory.
-        decoding = asyncio.Semaphore(os.cpu_count() or 1)
+        cores = os.cpu_count() or 1
+        decoding = asyncio.Semaphore(cores)
         waiting = list(reversed(tasks))
         running: set[asyncio.Task[Result]] = set()
         stopped: RunStopped | None = None
-        try:
-            while True:
-                while waiting and len(running) < self.clips_at_once and not (stopped and stopped.at_once):
-                    running.add(asyncio.create_task(self.worker(waiting.pop(), decoding)))
-                if not running:
-                    break
-                done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-                failed: BaseException | None = None
-                for task in done:
-                    error = task.exception()
-                    if error is None:
-                        yield task.result()
-                    elif not isinstance(error, RunStopped):
-                        failed = error
-                    # The last of several stops has the final number of pending requests.
-                    elif stopped is None or error.at_once or not stopped.at_once:
-                        stopped = error
-                if failed is not None:
-                    raise failed
-        finally:
-            for task in running:
-                task.cancel()
-            await asyncio.gather(*running, return_exceptions=True)
+        with one_thread_each() if len(tasks) >= cores else nullcontext():
+            try:
+                while True:
+                    while waiting and len(running) < self.clips_at_once and not (stopped and stopped.at_once):
+                        running.add(asyncio.create_task(self.worker(waiting.pop(), decoding)))
+                    if not running:
+                        break
+                    done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                    failed: BaseException | None = None
+                    for task in done:
+                        error = task.exception()
+                        if error is None:
+                            yield task.result()
+                        elif not isinstance(error, RunStopped):
+                            failed = error
+                        # The last of several stops has the final number of pending requests.
+                        elif stopped is None or error.at_once or not stopped.at_once:
+                            stopped = error
+                    if failed is not None:
+                        raise failed
+            finally:
+                for task in running:
+                    task.cancel()
+                await asyncio.gather(*running, return_exceptions=True)
         if stopped is not None:
             raise stopped
