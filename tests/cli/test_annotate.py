@@ -24,6 +24,7 @@ EVENT = {
     "type": "blur",
     "spans": [{"start_s": 0.5, "end_s": 1.0}],
     "severity": 2,
+    "description": "The hand is blurred.",
 }
 
 
@@ -148,7 +149,9 @@ def test_what_makes_no_sense_is_a_usage_error(robogaze: Shell, arguments: tuple[
 def test_what_is_missing_is_named(robogaze: Shell, tmp_path: Path) -> None:
     assert "name the clips to annotate" in robogaze("annotate", "--as", "ann").err
     assert "none.mp4 does not exist" in robogaze("annotate", tmp_path / "none.mp4", "--as", "ann").err
-    assert robogaze("annotations", tmp_path / "none.sqlite").code == 2
+    missing = robogaze("annotations", tmp_path / "none.sqlite")
+    assert (missing.code, "none.sqlite does not exist" in missing.err) == (1, True)
+    assert "none.jsonl does not exist" in robogaze("annotate", CLIPS, "--as", "ann", "--from", "none.jsonl").err
 
 
 def test_a_port_in_use_is_an_error(tmp_path: Path, robogaze: Shell) -> None:
