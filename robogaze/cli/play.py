@@ -37,6 +37,8 @@ _MODEL = "KIND:NAME[@URL] (kinds: openai, transformers, batch, scripted), or a Y
 @click.option("--sessions", type=click.IntRange(min=1), default=1, show_default=True,
               help="Plays in each environment.")  # fmt: skip
 @click.option("--agent", default="full", show_default=True, help="full, or plain without reflection and verification.")
+@click.option("--domain", default="interactive", show_default=True,
+              help="A domain with agents: a built-in one or a folder.")  # fmt: skip
 @click.option("--memory", type=click.Choice(["none", "in_session", "cross_session", "both"]),
               help="What the agent remembers.  [default: that of the agent]")  # fmt: skip
 @click.option("--seed", type=int, help="Seed of the first session; the next ones count up.  [default: the model's]")
@@ -73,7 +75,7 @@ def play(environments: tuple[str, ...], model: str, out: Path, as_json: bool, **
     result = asyncio.run(_play(environments, out, config, options))
     _show(result, as_json)
     if result.reports:
-        _write_page(out)
+        _write_page(out, options)
     for failed in result.unplayed:
         click.echo(f"error: {failed.id} was not played: {failed.fault}", err=True)
     if result.stopped is not None:
@@ -121,12 +123,11 @@ async def _log(run: PlayRun) -> None:
         click.echo(f"{steps or 'no step yet'} of {run.options.budget}", err=True)
 
 
-def _write_page(out: Path) -> None:
+def _write_page(out: Path, options: PlayOptions) -> None:
     from robogaze.cli.report import write_page
     from robogaze.domains import load_domain
-    from robogaze.interactive.play_options import DOMAIN
 
-    click.echo(f"report: {write_page(out, load_domain(DOMAIN))}", err=True)
+    click.echo(f"report: {write_page(out, load_domain(options.domain))}", err=True)
 
 
 def _show(result: PlayResult, as_json: bool) -> None:
