@@ -148,7 +148,7 @@ class PlayRun:
                 await session.play()
                 await session.reproduce_reports()
                 self._note_divergence(play, session)
-                if self.agent.across_sessions and session.decided and not session.failures:
+                if self.agent.across_sessions and session.can_distil:
                     await self._remember(play, session)
         except EnvironmentFault as fault:
             self.unplayed.append(UnplayedPlay(str(play), fault))
@@ -280,6 +280,8 @@ async def open_plays(
     """
     options = options or PlayOptions()
     domain = check_plays(environments, options)
+    if options.max_cost_usd is not None:
+        models.check_cost_is_limited()
     if open_environment is None:
         open_environment = _opener(options)
     for name in environments:

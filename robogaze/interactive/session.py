@@ -318,6 +318,12 @@ class PlaySession:
         self.summary, self.summarised = answer.model_dump(), session[until - 1].step
         self._summarised_entries = until
 
+    @property
+    def can_distil(self) -> bool:
+        """Whether the model decided something and still answers; a play that is to be played again leaves nothing."""
+        kinds = {failure.kind for failure in self.failures}
+        return self.decided and not any(kind.unanswered or kind is FailureKind.INVALID_ANSWER for kind in kinds)
+
     async def distil(self) -> Memory | None:
         """What the next session should know; None without an answer, which is a failure of the play."""
         variables = MemoryVariables(

@@ -99,6 +99,7 @@ def test_agents_and_prompts_of_a_folder(robogaze: Shell, tmp_path: Path) -> None
         (["castle", "--agent", "fast"], 1, "the domain interactive has no agent 'fast'; its agents are: full, plain"),
         (["castle", "--domain", "robot"], 1, "the domain robot has no agent 'full'; its agents are: none"),
         (["castle", "--budget", "0"], 2, "--budget"),
+        (["castle", "--max-cost", "1"], 2, "--max-cost needs the price of every model in the models file"),
         ([], 2, "ENVIRONMENT"),
     ],
 )
