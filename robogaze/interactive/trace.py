@@ -62,17 +62,18 @@ class PlayEntry(Data):
             **fields,
         )
 
-    @property
-    def lasting_state(self) -> dict[str, Any]:
-        """The state without what only counts the turns."""
-        return {key: value for key, value in self.state.items() if self.turn is None or value != self.turn}
-
     def same_reply(self, other: "PlayEntry") -> bool:
-        """Whether two replies are equal, apart from what counts the turns."""
+        """Whether two replies are equal, apart from values of the state that count the turns."""
+        same = all(getattr(self, name) == getattr(other, name) for name in ("message", "finished", "screens", "fault"))
+        if not same or self.state.keys() != other.state.keys():
+            return False
         return all(
-            getattr(self, name) == getattr(other, name)
-            for name in ("message", "lasting_state", "finished", "screens", "fault")
+            value == other.state[key] or (self._counts_turns(value) and other._counts_turns(other.state[key]))
+            for key, value in self.state.items()
         )
+
+    def _counts_turns(self, value: Any) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool) and value == self.turn
 
     def shows(self, sign: str) -> bool:
         """Whether the reply or the state contains a text, whatever its spaces, quotation marks and case, and with
