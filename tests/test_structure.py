@@ -309,6 +309,7 @@ print(json.dumps(sorted(sys.modules)), file=sys.stderr)
         "dataset export MISSING --to csv --out OUT",
         "dataset import MISSING",
         "domain check MISSING",
+        "env check MISSING",
         "domain render full verify MISSING.mp4",
         "forge plant MISSING --out OUT",
         "forge report MISSING --reference MISSING",

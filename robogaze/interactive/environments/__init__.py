@@ -5,6 +5,7 @@ entry point in the group `robogaze.environments`.
 """
 
 from robogaze.datasets.builds import parse_switches
+from robogaze.errors import InputError
 from robogaze.interactive.environments.base import (
     DocumentLine,
     Documents,
@@ -43,6 +44,8 @@ def open_environment(spec: str, *, mode: Mode, timeout_s: float = 30.0, version:
     Raises InputError for an unknown name, version or bug, and DomainError for an invalid folder.
     """
     if spec.startswith(("http://", "https://")):
+        if version is not None:
+            raise InputError(f"version {version} cannot be chosen for {spec}; its server chooses it")
         from robogaze.interactive.environments.http import HttpEnvironment
 
         return HttpEnvironment(spec, mode, timeout_s)

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from robogaze.core.data import Data, fault_of
+from robogaze.datasets.formats.records import ForeignRecord
 from robogaze.domains.resources import resource_folder
 from robogaze.domains.yaml_files import YamlText, read_text, read_yaml
 from robogaze.errors import DomainError, InputError
@@ -29,7 +30,7 @@ Engine = Callable[[YamlText], StartWorld]
 WORLD = "world.yaml"
 
 
-class Bug(BaseModel):
+class Bug(ForeignRecord):
     """A documented bug; `minimal_reproduction` are commands from the initial state, the last of which shows it."""
 
     id: str = Field(pattern=r"^\w+$")
@@ -38,7 +39,7 @@ class Bug(BaseModel):
     observed_fault: str
 
 
-class _BugFile(BaseModel):
+class _BugFile(ForeignRecord):
     bugs: tuple[Bug, ...]
 
 
