@@ -82,7 +82,6 @@ def evaluate(
     from robogaze.cli import EXIT_UNFINISHED, quiet_retries
     from robogaze.datasets.formats.read import format_of
     from robogaze.evaluation.bug_matching import BugConvention
-    from robogaze.evaluation.bugs import evaluate_bugs
     from robogaze.evaluation.config import Convention
     from robogaze.evaluation.evaluate import evaluate as run_evaluation
     from robogaze.evaluation.evaluate import evaluate_released
@@ -94,11 +93,7 @@ def evaluate(
         convention = "gbqa-0.65" if format_of(reference, reading.format) in _LISTS_OF_BUGS else "robogaze"
     rules = CONVENTIONS.load(convention)
     if isinstance(rules, BugConvention):
-        _refuse_options(convention, "is for lists of bugs", _UNUSED_FOR_BUGS)
-        found = evaluate_bugs(
-            predictions, reference, convention, by=by or None, reproduced_only=reproduced_only, level=rest["level"],
-            **shared,
-        )  # fmt: skip
+        found = _evaluate_bugs(reference, predictions, convention, by, rest["level"], reproduced_only, shared)
         _show_bugs(found, form, as_json, out)
         list_unjudged(found.unjudged, judge, out)
         return 0 if found.judged else EXIT_UNFINISHED
@@ -173,6 +168,22 @@ def _refuse_options(convention: str, what: str, unused: tuple[str, ...]) -> None
         flags = {option.name: option.opts[-1] for option in context.command.params}
         names = ", ".join(str(flags[name]) for name in given)
         raise click.UsageError(f"{convention} {what}, which does not have {names}")
+
+
+def _evaluate_bugs(
+    reference: Path,
+    predictions: tuple[str, ...],
+    convention: str,
+    by: tuple[str, ...],
+    level: float,
+    reproduced_only: bool,
+    shared: dict[str, Any],
+) -> BugEvaluation:
+    from robogaze.evaluation.bugs import evaluate_bugs
+
+    _refuse_options(convention, "is for lists of bugs", _UNUSED_FOR_BUGS)
+    options: dict[str, Any] = {"by": by or None, "level": level, "reproduced_only": reproduced_only}
+    return evaluate_bugs(predictions, reference, convention, **options, **shared)
 
 
 def _show_bugs(result: BugEvaluation, form: str, as_json: bool, out: Path | None) -> None:

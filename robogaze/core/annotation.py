@@ -74,7 +74,8 @@ class ClipAnnotation:
     those that a critic accepted or rejected, empty where none are stored. `frame_times_s` are in seconds, ascending;
     None when not known, and overlap is then measured in seconds instead of frames. `duration_s` is in seconds.
     `taxonomy` and `fingerprint` identify the domain of a report, None for other formats. `fields` holds the clip's
-    values of `FIELDS`, `play` those of `PLAY_FIELDS`, empty for a video. `usage` is what a report has used, None for other formats. `source` is the file, for messages.
+    values of `FIELDS`, `play` those of `PLAY_FIELDS`, empty for a video. `usage` is what a report has used, None for
+    other formats. `source` is the file, for messages.
     """
 
     clip_id: str

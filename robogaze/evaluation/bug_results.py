@@ -48,6 +48,15 @@ class BugScores:
 
 
 @dataclass(frozen=True)
+class PlayGroup:
+    """The scores of some plays, with recall by difficulty. `setting` holds what they have in common."""
+
+    setting: Mapping[str, Any]
+    scores: BugScores
+    by_difficulty: Mapping[str, Estimate]
+
+
+@dataclass(frozen=True)
 class FoundBug:
     """A documented bug, and in how many of a system's plays it was found."""
 
@@ -63,23 +72,22 @@ class SystemBugs:
     """The scores of a system.
 
     `counts` are its missing, unscored, partial and unjudged plays, and the reports that were left out because they did
-    not reproduce. `by_difficulty` holds recall; `by_step` the scores of what was reported within so many steps, of
-    plays that were as long; `by_setting` the scores of the plays that were made alike, as pairs of the setting's values
-    and scores.
+    not reproduce. `by_step` has the scores of what was reported within so many steps, of plays that were as long;
+    `by_setting` those of the plays that were made alike, if plays differ.
     """
 
     name: str
     counts: Mapping[str, int]
     scores: BugScores
     by_difficulty: Mapping[str, Estimate]
-    by_step: Mapping[int, tuple[BugScores, Mapping[str, Estimate]]]
-    by_setting: tuple[tuple[tuple[Any, ...], BugScores, Mapping[str, Estimate]], ...]
+    by_step: tuple[PlayGroup, ...]
+    by_setting: tuple[PlayGroup, ...]
     reports: tuple[JudgedReport, ...]
 
 
 @dataclass(frozen=True)
 class BugEvaluation:
-    """The result of `evaluate_bugs`; `setting` names the values of `by_setting`."""
+    """The result of `evaluate_bugs`; `setting` names what the plays of `by_setting` are grouped by."""
 
     convention: str
     threshold: float

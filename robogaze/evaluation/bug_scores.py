@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from robogaze.core.estimate import Estimate, undefined
 from robogaze.evaluation.bug_matching import BugConvention
-from robogaze.evaluation.bug_results import BugScores, FoundBug, JudgedReport, SystemBugs
+from robogaze.evaluation.bug_results import BugScores, FoundBug, JudgedReport, PlayGroup, SystemBugs
 from robogaze.evaluation.plays import Play
 from robogaze.metrics.scores import safe_divide
 from robogaze.metrics.tally import scored
@@ -69,12 +69,11 @@ def score_system(
     groups: dict[tuple[Any, ...], list[JudgedPlay]] = {}
     for play in made if setting else []:
         groups.setdefault(tuple(play.of.setting.get(field) for field in setting), []).append(play)
-    by_step = {}
+    by_step = []
     for step in STEPS:
         long = [play for play in made if play.of.setting.get("budget", 0) >= step and scored(play.of.annotation)]
         if long:
-            early = [play.until(step) for play in long]
-            by_step[step] = _scores(early, rules, level), _by_difficulty(early, rules, level)
+            by_step.append(_group({"steps": step}, [play.until(step) for play in long], rules, level))
     return SystemBugs(
         name=name,
         counts={
@@ -86,13 +85,17 @@ def score_system(
         },
         scores=_scores(judged, rules, level),
         by_difficulty=_by_difficulty(judged, rules, level),
-        by_step=by_step,
+        by_step=tuple(by_step),
         by_setting=tuple(
-            (values, _scores(group, rules, level), _by_difficulty(group, rules, level))
-            for values, group in sorted(groups.items(), key=lambda item: tuple(map(_order, item[0])))
+            _group(dict(zip(setting, values, strict=True)), groups[values], rules, level)
+            for values in sorted(groups, key=lambda values: tuple(map(_order, values)))
         ),
         reports=tuple(report for play in judged for report in play.reports(rules)),
     )
+
+
+def _group(setting: Mapping[str, Any], plays: Sequence[JudgedPlay], rules: BugConvention, level: float) -> PlayGroup:
+    return PlayGroup(setting, _scores(plays, rules, level), _by_difficulty(plays, rules, level))
 
 
 def _order(value: Any) -> tuple[bool, float, str]:

@@ -41,12 +41,12 @@ DESCRIPTIONS = Convention("similarity")
 class EvaluationConfig(Data):
     """How events are matched, scored and resampled.
 
-    `convention` is a name in CONVENTIONS that is neither a released evaluator nor for bugs; `use`, `dimension_bonus` and `iou` define the
-    weight of a pair (see `robogaze.matching`). Clips are resampled within the values of the field `strata`; clips with
-    the same value of the field `units` are resampled together. `margin` is the difference up to which two systems count
-    as equal, None for no such verdict. `baseline` names the system that the others are compared with; without it all
-    pairs are compared. `floors` says whether the judge also compares the floors, which doubles its work; `sweep`
-    whether it also compares the rejected hypotheses, for the scores by threshold on confidence.
+    `convention` is a name in CONVENTIONS that is neither a released evaluator nor for bugs; `use`, `dimension_bonus`
+    and `iou` define the weight of a pair (see `robogaze.matching`). Clips are resampled within the values of the field
+    `strata`; clips with the same value of the field `units` are resampled together. `margin` is the difference up to
+    which two systems count as equal, None for no such verdict. `baseline` names the system that the others are compared
+    with; without it all pairs are compared. `floors` says whether the judge also compares the floors, which doubles its
+    work; `sweep` whether it also compares the rejected hypotheses, for the scores by threshold on confidence.
     """
 
     convention: str = "robogaze"

@@ -24,7 +24,7 @@ from robogaze.core.annotation import FIELDS, AnnotatedEvent, ClipAnnotation
 from robogaze.core.coverage import as_cell
 from robogaze.core.estimate import Estimate
 from robogaze.core.time import RESOLUTION
-from robogaze.evaluation.bug_results import BugEvaluation, BugScores
+from robogaze.evaluation.bug_results import BugEvaluation
 from robogaze.evaluation.released import ReleasedScores
 from robogaze.evaluation.results import Evaluation, SystemComparisons, SystemResult
 from robogaze.forge.sensitivity import RULE, Alarms, Group, Sensitivity
@@ -161,25 +161,10 @@ def released_json(results: Sequence[ReleasedScores], judge: Judge, convention: s
 
 
 def bugs_json(result: BugEvaluation) -> Json:
-    """An evaluation of bug reports; settings are objects."""
-    systems = [
-        {
-            **without(system, "by_step", "by_setting"),
-            "by_step": {str(step): _bug_scores(*scores) for step, scores in system.by_step.items()},
-            "by_setting": [
-                {**dict(zip(result.setting, values, strict=True)), **_bug_scores(*scores)}
-                for values, *scores in system.by_setting
-            ],
-        }
-        for system in result.systems
-    ]
+    """An evaluation of bug reports."""
     judge = {"name": result.judge, "note": result.judge_note}
-    whole = without(result, "judge", "judge_note", "systems", "unjudged")
-    return {"schema_version": 1, "judge": judge, **whole, "systems": systems, "unjudged": len(result.unjudged)}
-
-
-def _bug_scores(scores: BugScores, by_difficulty: Mapping[str, Estimate]) -> Json:
-    return {**without(scores), "by_difficulty": to_json(by_difficulty)}
+    unjudged = {"unjudged": len(result.unjudged)}
+    return {"schema_version": 1, **without(result, "judge", "judge_note", "unjudged"), "judge": judge, **unjudged}
 
 
 def comparison_json(result: Comparison, checks: Sequence[GateCheck] | None = None) -> Json:

@@ -129,6 +129,12 @@ def _event(bug: _Bug, number: int, reported_at: Mapping[str, int], context: Read
     )
 
 
+def bug_file(name: str, title: str, version: str, bugs: Sequence[Mapping[str, Any]]) -> str:
+    """The text of a `bugs/<version>.json`; each bug has the keys of GBQA."""
+    head = {"game_name": name, "game_title": title, "bug_version": version, "total_bugs": len(bugs)}
+    return json.dumps({**head, "bugs": list(bugs)}, ensure_ascii=False, indent=2) + "\n"
+
+
 def files(plays: Sequence[ExportedReport]) -> Mapping[str, str | bytes]:
     """`<play>/report.json`, `report.md` and `trace.jsonl` of each play, from its report and its trace."""
     written: dict[str, str | bytes] = {}
@@ -153,12 +159,29 @@ def play_files(report: Report, steps: Sequence[PlayedStep]) -> Mapping[str, str]
         "summary": summary,
         "bugs": [bug for bug, _ in bugs],
         "summaries": [],
-        "steps": [step.compact() for step in steps],
+        "steps": [_step(step) for step in steps],
     }
     return {
         "report.json": json.dumps(record, ensure_ascii=False, indent=2) + "\n",
         "report.md": markdown_report(name, len(steps), [bug for bug, _ in bugs], summary),
         _TRACE: trace_lines(steps, bugs),
+    }
+
+
+def _step(step: PlayedStep) -> dict[str, Any]:
+    return {
+        "step": step.step,
+        "environment": {
+            "tool": step.tool,
+            "action": step.command or step.tool,
+            "rationale": step.rationale or "",
+            "expected_outcome": step.expected or "",
+            "feedback": step.message or step.fault or "",
+            "success": step.fault is None,
+            "game_over": step.finished,
+        },
+        "reflection": {"notes": [step.difference] if step.difference else []},
+        "summaries": [],
     }
 
 

@@ -30,23 +30,6 @@ class PlayedStep(ForeignRecord):
     fault: str | None = None
     difference: str | None = None
 
-    def compact(self) -> dict[str, Any]:
-        """The step in a `report.json`."""
-        return {
-            "step": self.step,
-            "environment": {
-                "tool": self.tool,
-                "action": self.command or self.tool,
-                "rationale": self.rationale or "",
-                "expected_outcome": self.expected or "",
-                "feedback": self.message or self.fault or "",
-                "success": self.fault is None,
-                "game_over": self.finished,
-            },
-            "reflection": {"notes": [self.difference] if self.difference else []},
-            "summaries": [],
-        }
-
 
 class _Line(ForeignRecord):
     type: Literal["trace", "bug", "summary"]

@@ -4,7 +4,7 @@ The files of a folder that are read, in this order:
 
 files named report.json, at any depth   if there are any, only these: runs of `robogaze score`, of the RoboGaze
                                         release and of others keep a folder per clip, with other files in it
-reports/*.json                          a run that keeps its reports together
+reports/*.json                          a run that keeps its reports together; its plays are not read again
 *.json *.jsonl *.csv *.tsv              at any depth
 files named report.md, at any depth     if there are no others
 
@@ -36,6 +36,8 @@ AUTO = "auto"
 _REPORT = "report.json"
 _REPORTS = "reports"
 _MARKDOWN = "report.md"
+_PLAYS = "plays"
+"""The folder of a run with what an agent did, in GBQA's form; the same events are in its reports."""
 _SUFFIXES = (".json", ".jsonl", ".csv", ".tsv")
 _RUN_FILES = ("run.json", "manifest.jsonl", "unreadable.json")
 """Files of a run folder that are not reports."""
@@ -275,9 +277,11 @@ def _check_single_run(path: Path, files: Sequence[PurePosixPath]) -> None:
 
 def _candidates(root: Path) -> list[PurePosixPath]:
     files = []
+    is_run = (root / "run.json").is_file()
     for folder, folders, names in os.walk(root):
-        folders[:] = [name for name in folders if not name.startswith((".", "_"))]
         inner = Path(folder).relative_to(root).as_posix()
+        left_out = {_PLAYS} if is_run and inner == "." else set()
+        folders[:] = [name for name in folders if not name.startswith((".", "_")) and name not in left_out]
         excluded = _RUN_FILES if inner == "." else ()
         for name in names:
             if name.endswith((*_SUFFIXES, _MARKDOWN)) and not name.startswith((".", "_")) and name not in excluded:

@@ -4,6 +4,7 @@ An environment is a folder with a `world.yaml`, whose `engine` is one of ENGINES
 entry point in the group `robogaze.environments`.
 """
 
+from robogaze.datasets.builds import parse_switches
 from robogaze.errors import InputError
 from robogaze.interactive.environments.base import (
     DocumentLine,
@@ -18,7 +19,6 @@ from robogaze.interactive.environments.folder import (
     EnvironmentFolder,
     built_in_environments,
     load_folder,
-    parse_switches,
 )
 from robogaze.interactive.environments.in_process import InProcessEnvironment
 from robogaze.registry import Registry
@@ -28,6 +28,7 @@ ENGINES: Registry[Engine] = Registry(
     {
         "rooms": "robogaze.interactive.environments.rooms:load",
         "grid": "robogaze.interactive.environments.grid:load",
+        "program": "robogaze.interactive.environments.program:load",
     },
 )
 

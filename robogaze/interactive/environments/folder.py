@@ -10,7 +10,6 @@ design.md            the intended rules
 import copy
 import inspect
 import json
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +28,6 @@ Engine = Callable[[YamlText], StartWorld]
 """Reads a definition and starts its sessions. Raises DomainError for an invalid one."""
 
 WORLD = "world.yaml"
-_SWITCHES = re.compile(r"clean|([+-]\w+)+")
 
 
 class Bug(ForeignRecord):
@@ -126,23 +124,6 @@ def load_folder(name: str, version: str | None = None) -> EnvironmentFolder:
         _world=world,
         _faults=changes,
     )
-
-
-def parse_switches(switches: str, bugs: tuple[str, ...]) -> frozenset[str]:
-    """The bugs of a build: all for "", none for `clean`, `+a+b` these alone, `-a` all but this.
-
-    Raises InputError for other texts and for an unknown bug.
-    """
-    if not switches:
-        return frozenset(bugs)
-    if not _SWITCHES.fullmatch(switches):
-        raise InputError(f"{switches!r} is not a build: use clean, +BUG or -BUG with the bugs {', '.join(bugs)}")
-    chosen = set(bugs) if switches.startswith("-") else set()
-    for sign, bug in re.findall(r"([+-])(\w+)", switches):
-        if bug not in bugs:
-            raise InputError(f"{bug!r} is not one of the bugs: {', '.join(bugs)}")
-        chosen = chosen | {bug} if sign == "+" else chosen - {bug}
-    return frozenset(chosen)
 
 
 def _built_in() -> Path:

@@ -1,9 +1,9 @@
 """An evaluation of bug reports as tables."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from robogaze.core.estimate import Estimate
-from robogaze.evaluation.bug_results import BugEvaluation, BugScores, SystemBugs
+from robogaze.evaluation.bug_results import BugEvaluation, BugScores, PlayGroup, SystemBugs
 from robogaze.reporting.tables.table import Cell, ResultTable, Row
 from robogaze.reporting.wording import count
 
@@ -82,37 +82,37 @@ def _difficulties(result: BugEvaluation, notes: tuple[str, ...]) -> ResultTable:
 
 
 def _steps(result: BugEvaluation, notes: tuple[str, ...]) -> ResultTable:
-    names = _difficulty_names(result)
-    rows: tuple[Row, ...] = tuple(
-        (system.name, step, scores.plays, scores.recall, scores.precision, *(recall.get(name) for name in names))
-        for system in result.systems
-        for step, (scores, recall) in system.by_step.items()
-    )
+    groups = [(system.name, group) for system in result.systems for group in system.by_step]
     note = "Within so many steps of plays that were at least as long; a report counts once its evidence is complete."
-    columns = (
-        "system",
-        "steps",
-        "plays",
-        "recall",
-        "precision",
-        *(f"recall, {name or _NO_DIFFICULTY}" for name in names),
-    )
-    return ResultTable("bugs-steps", "Recall by step", columns, rows, (note, *notes))
+    return _grouped(result, "bugs-steps", "Recall by step", ("steps",), groups, (note, *notes))
 
 
 def _settings(result: BugEvaluation, notes: tuple[str, ...]) -> ResultTable:
-    names = _difficulty_names(result)
+    groups = [(system.name, group) for system in result.systems for group in system.by_setting]
+    return _grouped(result, "bugs-settings", "By how the plays were made", result.setting, groups, notes)
+
+
+def _grouped(
+    result: BugEvaluation,
+    name: str,
+    title: str,
+    keys: tuple[str, ...],
+    groups: Sequence[tuple[str, PlayGroup]],
+    notes: tuple[str, ...],
+) -> ResultTable:
+    difficulties = tuple(dict.fromkeys(name for system in result.systems for name in system.by_difficulty))
+    recalls = () if len(difficulties) < 2 else difficulties
     rows: tuple[Row, ...] = tuple(
-        (system.name, *values, *_cells(scores), *(recall.get(name) for name in names))
-        for system in result.systems
-        for values, scores, recall in system.by_setting
+        (
+            system,
+            *(group.setting[key] for key in keys),
+            *_cells(group.scores),
+            *(group.by_difficulty.get(difficulty) for difficulty in recalls),
+        )
+        for system, group in groups
     )
-    columns = ("system", *result.setting, *_SCORES, *(f"recall, {name or _NO_DIFFICULTY}" for name in names))
-    return ResultTable("bugs-settings", "By how the plays were made", columns, rows, notes)
-
-
-def _difficulty_names(result: BugEvaluation) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for system in result.systems for name in system.by_difficulty))
+    columns = ("system", *keys, *_SCORES, *(f"recall, {difficulty or _NO_DIFFICULTY}" for difficulty in recalls))
+    return ResultTable(name, title, columns, rows, notes)
 
 
 def _bugs(result: BugEvaluation, notes: tuple[str, ...]) -> ResultTable:

@@ -182,3 +182,11 @@ def test_a_folder_of_runs_is_no_run_and_the_error_names_them(tmp_path: Path) -> 
     with pytest.raises(InputError, match=f"is no run folder but holds the runs new, old; name one of them: {tmp_path}"):
         find_files(tmp_path)
     assert [annotation.clip_id for annotation in read_annotations(tmp_path / "new").annotations] == ["cup"]
+
+
+def test_the_plays_of_a_run_are_not_read_beside_its_reports(tmp_path: Path) -> None:
+    SAMPLES["gbqa"].write(tmp_path / "plays" / "cup 1")
+    (tmp_path / "plays" / "cup 1" / "a.json").rename(tmp_path / "plays" / "cup 1" / "report.json")
+    write(tmp_path / "run.json", {})
+    write(tmp_path / "reports" / "cup 1.json", SAMPLES["report"].files["cup/report.json"])
+    assert read_annotations(tmp_path).format == "report"
