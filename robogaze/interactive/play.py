@@ -1,6 +1,6 @@
 """A run of plays: several environments and sessions side by side, in one run folder.
 
-    plays/<play id>/trace.jsonl       the steps of a play, written as it goes on
+    plays/<play id>/trace.jsonl       the steps of a play, written step by step
     memory/<environment>.json         what the sessions in an environment leave to the next one
     reports/<play id>.json            the report on a play, as for a clip
     plays/<play id>/report.json, .md  the same in GBQA's form
@@ -180,7 +180,7 @@ class PlayRun:
         return self.folder.root / "plays" / file_name(str(play)) / "trace.jsonl"
 
     def _writer(self, play: PlayId) -> Callable[[PlayEntry], None]:
-        """Writes the trace of a play as it goes on; the earlier trace of an interrupted play is kept aside."""
+        """Writes the trace of a play step by step; the earlier trace of an interrupted play is kept aside."""
         path = self._trace_path(play)
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_file():
