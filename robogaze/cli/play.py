@@ -56,7 +56,7 @@ _MODEL = "KIND:NAME[@URL] (kinds: openai, transformers, batch, scripted), or a Y
 def play(environments: tuple[str, ...], model: str, out: Path, as_json: bool, **given: Any) -> int:
     """Let an agent play environments, and report the faults it finds with the commands that reproduce them.
 
-    ENVIRONMENT is a name (robogaze env list), with a version after a colon such as castle:clean, or the address of a
+    ENVIRONMENT is a name (robogaze env list), with a build after a colon such as castle:clean, or the address of a
     server. Each step is decided by the model. The same command resumes a run that was stopped or killed.
     """
     _check_environments(environments)

@@ -313,7 +313,7 @@ async def play_async(
     """Let an agent play environments, and report the faults it finds with the commands that reproduce them.
 
     Args:
-        environments: Names of environments, with a version after a colon such as castle:clean, or addresses of hubs.
+        environments: Names of environments, with a build after a colon such as castle:clean, or addresses of hubs.
         model: `KIND:NAME[@URL]`, or a YAML file of models.
         out: The run folder; the same call resumes a run.
         options: Mode, budget, sessions, agent, memory, seed and limits.
