@@ -1,14 +1,16 @@
 """`check` passes the built-in environments and finds what is wrong in others."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 
 import pytest
 
 from interactive.environments.hubs import PublicHub, serving
-from robogaze.interactive.environments import built_in_environments, load_folder
+from robogaze.interactive.environments import Observation, built_in_environments, load_folder
 from robogaze.interactive.environments.check import check_folder, check_protocol
+from robogaze.interactive.environments.rooms import RoomsWorld
 
 
 @pytest.fixture
@@ -72,3 +74,18 @@ async def test_a_reproduction_that_shows_nothing(folder: Path) -> None:
 async def test_a_reproduction_that_is_longer_than_needed(folder: Path) -> None:
     reproduce(folder, "drawer", ["north", "east", "look"])
     assert set((await problems(folder)).values()) == {"it shows already after 2 of 3 commands"}
+
+
+async def test_a_world_that_does_not_repeat_itself(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = iter(range(10_000))
+    act = RoomsWorld.act
+
+    def acting(self: RoomsWorld, command: str) -> Observation:
+        seen = act(self, command)
+        return replace(seen, message=f"{next(numbers)}: {seen.message}")
+
+    monkeypatch.setattr(RoomsWorld, "act", acting)
+    assert [check.name for check in await check_protocol(str(folder)) if check.problem == "they differ in message"] == [
+        "the same commands give the same replies"
+    ]
+    assert (await problems(folder))["the walkthrough gives the same replies again"] == "they differ"
