@@ -354,9 +354,9 @@ class PlaySession:
 
     def _stop_if_stuck(self) -> None:
         agent = self.agent
-        if self.trace.faults_in_a_row() >= agent.failures_in_a_row:
-            first = self.trace.session[-agent.failures_in_a_row]
-            kind, _, message = (first.fault or "").partition(": ")
+        faults = self.trace.faults_in_a_row()
+        if len(faults) >= agent.failures_in_a_row:
+            kind, _, message = faults[0].partition(": ")
             self.stopped = "failures in a row"
             text = f"{agent.failures_in_a_row} commands in a row had no usable reply; the first: {message}"
             self.failures.append(Failure(stage=ENVIRONMENT_STAGE, kind=FAULT_KINDS[kind], message=text))

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
 
@@ -160,11 +161,10 @@ class Trace:
                 return True
         return False
 
-    def faults_in_a_row(self) -> int:
-        """How many of the last entries got no reply."""
-        session = self.session
-        answered = [place for place, entry in enumerate(session) if entry.fault is None]
-        return len(session) - 1 - (answered[-1] if answered else -1)
+    def faults_in_a_row(self) -> list[str]:
+        """The faults of the last commands and restarts, back to the last one with a reply; the oldest first."""
+        sent = (entry.fault for entry in reversed(self.session) if entry.kind != "read")
+        return [fault for fault in takewhile(lambda fault: fault is not None, sent) if fault][::-1]
 
     def text(self) -> str:
         """The content of trace.jsonl."""
