@@ -1,6 +1,7 @@
 """Draws the screen of a puzzle on a grid as PNG."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Literal
 
 import cv2
@@ -15,6 +16,7 @@ Colour = tuple[
 """Red, green, blue."""
 
 CELL_PX, TOP_PX = 40, 36
+_FONT = (cv2.FONT_HERSHEY_SIMPLEX, 0.6, 1)
 _INK, _PAPER = (30, 30, 30), (250, 250, 250)
 
 Image = NDArray[np.uint8]
@@ -32,13 +34,32 @@ def draw(
     image: Image = np.full((TOP_PX + rows * CELL_PX, columns * CELL_PX, 3), _PAPER, np.uint8)
     image[TOP_PX:] = floor
     text = "   ".join(f"{name} {count}" for name, count in counts.items())
-    cv2.putText(image, text, (10, TOP_PX - 12), cv2.FONT_HERSHEY_SIMPLEX, 0.6, _INK, 1, cv2.LINE_AA)
+    _write(image[:TOP_PX], text)
     for (row, column), (kind, colour) in shown.items():
         top, left = TOP_PX + row * CELL_PX, column * CELL_PX
         _draw_cell(image[top : top + CELL_PX, left : left + CELL_PX], kind, colour, gate_open)
     done, encoded = cv2.imencode(".png", image[:, :, ::-1])
     assert done, "PNG is built into OpenCV"
     return encoded.tobytes()
+
+
+def _write(line: Image, text: str) -> None:
+    """Write a text into the line on top, as far as it fits."""
+    left = 10
+    for glyph in map(_glyph, text):
+        if left + glyph.shape[1] > line.shape[1]:
+            return
+        line[:, left : left + glyph.shape[1]] = glyph
+        left += glyph.shape[1]
+
+
+@cache
+def _glyph(character: str) -> Image:
+    """A character as high as the line on top, kept because each thread that writes would first set up OpenCV's font."""
+    (width, _), _ = cv2.getTextSize(character, *_FONT)
+    image: Image = np.full((TOP_PX, width + 1, 3), _PAPER, np.uint8)
+    cv2.putText(image, character, (0, TOP_PX - 12), *_FONT[:2], _INK, _FONT[2], cv2.LINE_AA)
+    return image
 
 
 def _draw_cell(cell: Image, kind: Kind, colour: Colour, gate_open: bool) -> None:

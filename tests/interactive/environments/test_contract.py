@@ -55,7 +55,7 @@ def mode(request: pytest.FixtureRequest) -> Mode:
 
 @pytest.fixture
 async def environment(spec: str, mode: Mode) -> AsyncIterator[Environment]:
-    opened = open_environment(spec, mode=mode, timeout_s=10)
+    opened = open_environment(spec, mode=mode, timeout_s=60)
     yield opened
     await opened.close()
 
@@ -113,7 +113,7 @@ async def test_a_reset_starts_from_the_initial_state(environment: Environment) -
 
 
 async def test_two_sessions_side_by_side_do_not_meet(spec: str) -> None:
-    pair = [open_environment(spec, mode="player", timeout_s=10) for _ in range(2)]
+    pair = [open_environment(spec, mode="player", timeout_s=60) for _ in range(2)]
     first = [await opened.reset() for opened in pair]
     assert first[0] == first[1]
     await pair[0].act("help")
@@ -132,7 +132,7 @@ async def test_a_player_has_no_documents(environment: Environment, mode: Mode) -
 
 
 async def test_documents_are_listed_read_and_searched(spec: str) -> None:
-    environment = open_environment(spec, mode="qa", timeout_s=10)
+    environment = open_environment(spec, mode="qa", timeout_s=60)
     documents = environment.documents()
     assert documents is not None
     await environment.reset()
@@ -172,7 +172,7 @@ async def test_a_command_of_any_text_gets_a_reply(environment: Environment) -> N
 
 
 async def test_after_the_end_nothing_changes(spec: str) -> None:
-    environment = open_environment(spec, mode="player", timeout_s=10)
+    environment = open_environment(spec, mode="player", timeout_s=60)
     first = await environment.reset()
     name = "castle" if "room" in first.state else "warehouse"
     for command in load_folder(name).walkthrough:
@@ -189,6 +189,6 @@ async def test_the_engine_in_the_docs_works() -> None:
     (code,) = re.findall(r"```py\n(.*?)```", page.read_text(), re.DOTALL)
     names: dict[str, Any] = {}
     exec(code, names)
-    environment = InProcessEnvironment("counter", names["load"](None), None, timeout_s=5)
+    environment = InProcessEnvironment("counter", names["load"](None), None, timeout_s=60)
     assert (await environment.reset()).message == "count 0"
     assert [(await environment.act("on")).finished for _ in range(4)] == [False, False, True, True]

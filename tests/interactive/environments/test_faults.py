@@ -3,7 +3,7 @@
 import asyncio
 import json
 import socket
-import time
+import threading
 from typing import Any
 
 import pytest
@@ -90,6 +90,11 @@ FAULTS: dict[str, tuple[FaultyHub, FaultKind]] = {
 }
 
 
+def limit_s(name: str) -> float:
+    """Short only where the limit is reached, since the machine may be busy."""
+    return 2 if FAULTS[name][1] == "timeout" else 60
+
+
 async def kind_of(act: Any) -> tuple[FaultKind, str]:
     with pytest.raises(EnvironmentFault) as fault:
         await act
@@ -100,7 +105,7 @@ async def kind_of(act: Any) -> tuple[FaultKind, str]:
 async def test_a_hub_that_is_wrong_from_the_start(name: str) -> None:
     hub, kind = FAULTS[name]
     with serving(FaultyHub(hub.sent, hub.status, 0, hub.headers)) as address:
-        environment = open_environment(address, mode="player", timeout_s=0.5)
+        environment = open_environment(address, mode="player", timeout_s=limit_s(name))
         assert (await kind_of(environment.reset()))[0] == kind
         assert (await kind_of(environment.act("look"))) == (
             "refused",
@@ -114,7 +119,7 @@ async def test_a_hub_that_is_wrong_later(name: str) -> None:
     hub, kind = FAULTS[name]
     faulty = FaultyHub(hub.sent, hub.status, 2, hub.headers)
     with serving(faulty) as address:
-        environment = open_environment(address, mode="player", timeout_s=0.5)
+        environment = open_environment(address, mode="player", timeout_s=limit_s(name))
         await environment.reset()
         await environment.act("look")
         found, message = await kind_of(environment.act("look"))
@@ -127,7 +132,7 @@ async def test_a_hub_that_is_wrong_later(name: str) -> None:
 async def test_a_reply_without_an_id_starts_no_session() -> None:
     for session_id in (None, "", 7, "x" * 500):
         with serving(FaultyHub(lying(game_id=session_id))) as address:
-            environment = open_environment(address, mode="player", timeout_s=1)
+            environment = open_environment(address, mode="player", timeout_s=60)
             kind, message = await kind_of(environment.reset())
             assert kind == "invalid_reply"
             assert "it has no game_id" in message
@@ -139,7 +144,7 @@ async def test_a_reply_without_an_id_starts_no_session() -> None:
 )
 async def test_documents_that_cannot_be_read(sent: Any) -> None:
     with serving(FaultyHub(sent, good=1)) as address:
-        environment = open_environment(address, mode="qa", timeout_s=1)
+        environment = open_environment(address, mode="qa", timeout_s=60)
         await environment.reset()
         documents = environment.documents()
         assert documents is not None
@@ -152,7 +157,7 @@ async def test_a_hub_that_is_gone() -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         port = closed.getsockname()[1]
-    environment = open_environment(f"http://127.0.0.1:{port}", mode="player", timeout_s=1)
+    environment = open_environment(f"http://127.0.0.1:{port}", mode="player", timeout_s=60)
     kind, message = await kind_of(environment.reset())
     assert kind == "unreachable"
     assert f"http://127.0.0.1:{port}" in message
@@ -163,7 +168,7 @@ async def test_a_hub_that_is_gone() -> None:
 async def test_a_hub_that_dies_and_comes_back_has_lost_the_session() -> None:
     hub = PublicHub()
     with serving(hub.app) as address:
-        environment = open_environment(address, mode="player", timeout_s=5)
+        environment = open_environment(address, mode="player", timeout_s=60)
         await environment.reset()
         hub.sessions.clear()
         kind, message = await kind_of(environment.act("look"))
@@ -174,21 +179,21 @@ async def test_a_hub_that_dies_and_comes_back_has_lost_the_session() -> None:
 
 
 class SlowWorld:
-    """A world whose actions take a while."""
+    """A world whose actions end when it is closed."""
 
     def __init__(self) -> None:
         self.log: list[str] = []
-        self.closed = False
+        self.closed = threading.Event()
 
     def observe(self) -> Observation:
         return Observation("here", {}, 0, False)
 
     def act(self, command: str) -> Observation:
-        time.sleep(0.3)
+        self.closed.wait(60)
         return self.observe()
 
     def close(self) -> None:
-        self.closed = True
+        self.closed.set()
 
 
 @pytest.fixture
@@ -199,14 +204,14 @@ def slow() -> tuple[Environment, list[SlowWorld]]:
         worlds.append(SlowWorld())
         return worlds[-1]
 
-    return InProcessEnvironment("slow", start, None, timeout_s=0.05), worlds
+    return InProcessEnvironment("slow", start, None, timeout_s=1), worlds
 
 
 async def test_a_world_that_hangs_is_closed_and_its_session_lost(slow: tuple[Environment, list[SlowWorld]]) -> None:
     environment, worlds = slow
     await environment.reset()
-    assert await kind_of(environment.act("wait")) == ("timeout", "slow did not reply within 0.05 s")
-    assert worlds[0].closed
+    assert await kind_of(environment.act("wait")) == ("timeout", "slow did not reply within 1 s")
+    assert worlds[0].closed.is_set()
     assert (await kind_of(environment.act("wait")))[0] == "refused"
     assert (await environment.reset()).message == "here"
     assert len(worlds) == 2

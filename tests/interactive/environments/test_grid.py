@@ -1,13 +1,10 @@
 """The warehouse without its bugs follows its design document; each bug breaks one rule of it."""
 
-import json
-
 import cv2
 import numpy as np
 import pytest
 
-from interactive.environments.playing import played, said
-from robogaze.domains.yaml_files import YamlText, parse_yaml
+from interactive.environments.playing import played, said, with_changes
 from robogaze.errors import DomainError
 from robogaze.interactive.environments import Observation, load_folder
 from robogaze.interactive.environments.grid import load
@@ -17,13 +14,6 @@ WAREHOUSE = "warehouse:clean"
 ON_PLATE = ("east", "south", "south")
 BOTH_KEYS = (*["east"] * 3, *["south"] * 5, *["west"] * 3)
 AT_RED_DOOR = (*["east"] * 3, *["north"] * 4)
-
-
-def with_changes(**changes: object) -> YamlText:
-    """The definition of the warehouse with some keys changed."""
-    folder = load_folder("warehouse")
-    content = {**folder.build(frozenset()).content, **changes}
-    return parse_yaml(json.dumps(content), folder.path / "world.yaml")
 
 
 def pixels_of(seen: Observation) -> np.ndarray:

@@ -13,7 +13,7 @@ from robogaze.interactive.environments import Environment, open_environment
 async def hub() -> AsyncIterator[tuple[Environment, PublicHub]]:
     public = PublicHub()
     with serving(public.app) as address:
-        environment = open_environment(f"{address}/api/", mode="qa", timeout_s=5)
+        environment = open_environment(f"{address}/api/", mode="qa", timeout_s=60)
         yield environment, public
         await environment.close()
 
