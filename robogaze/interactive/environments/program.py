@@ -134,7 +134,7 @@ def load(definition: YamlText) -> StartWorld:
 
 
 class ProgramWorld:
-    """One session. Raises EnvironmentFault: `invalid_reply` if the program fails, `unreachable` if its process ended."""
+    """One session. Raises EnvironmentFault: `invalid_reply` if the program fails, `unreachable` if its process ends."""
 
     def __init__(self, title: str, source: str) -> None:
         self.log: list[str] = []
