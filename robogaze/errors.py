@@ -12,6 +12,7 @@
     │   ├── BudgetExhausted          the limit of calls or of cost is reached
     │   └── ModelChanged             a server serves another model than at the start of the run
     ├── EnvironmentFault             an environment gave no usable reply; `kind` says why
+    ├── BuildFailed                  an environment cannot be built from what the models answered
     └── BackendError                 a request to a model got no answer; `kind` says why
         ├── RateLimited              retryable: too many requests (HTTP 429)
         ├── ServerFault              retryable: the server failed (HTTP 5xx) or sent an unreadable reply
@@ -187,6 +188,10 @@ class EnvironmentFault(RobogazeError):
 
     def __str__(self) -> str:
         return self.message
+
+
+class BuildFailed(RobogazeError):
+    """An interactive environment cannot be built from what the models answered."""
 
 
 class BackendError(RobogazeError):

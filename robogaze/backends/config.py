@@ -29,7 +29,7 @@ from robogaze.core.data import Data, first_fault
 from robogaze.core.pictures import PictureSettings
 from robogaze.core.sampling import Regime
 from robogaze.domains.yaml_files import read_yaml
-from robogaze.errors import InputError
+from robogaze.errors import InputError, OptionError
 
 if TYPE_CHECKING:
     from robogaze.backends import OpenBackend
@@ -222,6 +222,16 @@ class ModelsConfig(Data):
         if self.tracker is None:
             del settings["tracker"]
         return settings
+
+    def check_cost_is_limited(self) -> None:
+        """Raise OptionError if `max_cost_usd` cannot limit the models with a role."""
+        models = [self.models[name] for name in dict.fromkeys(self.roles.values())]
+        if any(model.price is None for model in models):
+            raise OptionError("`max_cost_usd` needs the price of every model in the models file; see docs/models.md")
+        if any(model.kind == "batch" for model in models):
+            raise OptionError(
+                "`max_cost_usd` cannot limit a batch, whose cost is known only afterwards; use `max_calls`"
+            )
 
     def with_concurrency(self, requests: int) -> Self:
         """The same models, each with at most `requests` requests in progress."""

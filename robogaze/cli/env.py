@@ -1,15 +1,20 @@
-"""`robogaze env`: lists, checks and serves interactive environments."""
+"""`robogaze env`: lists, checks, serves and builds interactive environments."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import socket
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from robogaze.cli import interrupt
+
 if TYPE_CHECKING:
+    from robogaze.interactive.builder.build import BuiltEnvironment
     from robogaze.interactive.environments.check import Checked
 
 
@@ -106,3 +111,76 @@ def serve(spec: str, version: str | None, host: str, port: int) -> int:
         click.echo(f"{folder.title} at http://{host}:{listening.getsockname()[1]} (Ctrl-C ends it)", err=True)
         uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listening])
     return 0
+
+
+@env.command()
+@click.argument("proposal")
+@click.option("--model", required=True, help="KIND:NAME[@URL] (openai, transformers, batch, scripted), or a YAML file.")
+@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="A new folder.")
+@click.option("--bugs", default="easy=2,medium=1", show_default=True, metavar="DIFFICULTY=N,...",
+              help="How many bugs: easy, medium, hard.")  # fmt: skip
+@click.option("--target", type=click.FloatRange(0, 1), metavar="SHARE",
+              help="Extend the environment until an agent finds at least this share of the bugs.")  # fmt: skip
+@click.option("--judge", metavar="SPEC", help="Decides which bugs the agent found.  [default: the model]")
+@click.option("--builder", default="studio", show_default=True, help="The pipeline that builds.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def new(
+    proposal: str,
+    model: str,
+    out: Path,
+    bugs: str,
+    target: float | None,
+    judge: str | None,
+    builder: str,
+    as_json: bool,
+) -> int:
+    """Build an environment with bugs from a PROPOSAL of a few sentences; the same command resumes a build.
+
+    A model writes the design document and the program, which runs in a process of its own, and puts the bugs in. The
+    result is proved by running it: it can be won, and each bug shows in its reproduction. Play it with: robogaze play
+    FOLDER.
+    """
+    from robogaze.backends.config import ModelsConfig
+    from robogaze.cli import EXIT_UNFINISHED, quiet_retries
+    from robogaze.interactive.builder.build import BuildOptions, build_environment
+    from robogaze.interactive.environments.program import without_network
+
+    options = BuildOptions(_numbers(bugs), target, builder, judge or model)
+    config = ModelsConfig.read(model)
+    quiet_retries()
+    if not without_network():
+        click.echo("warning: this system does not let a user take the network from a process", err=True)
+    interrupt.keeps(f"answers are kept in {out}; run the same command again to resume")
+    built = asyncio.run(
+        build_environment(
+            proposal, models=config, out=out, options=options, environ=os.environ,
+            say=lambda line: click.echo(line, err=True),
+        )
+    )  # fmt: skip
+    _show_built(built, as_json)
+    if not built.reached:
+        click.echo(f"the agent found {built.found[-1]:.2f} of the bugs, less than {built.target:g}", err=True)
+    return 0 if built.reached else EXIT_UNFINISHED
+
+
+def _numbers(bugs: str) -> dict[str, int]:
+    """`easy=2,medium=1` as numbers by difficulty."""
+    found: dict[str, int] = {}
+    for part in bugs.split(","):
+        name, sign, number = part.strip().partition("=")
+        if not sign or not number.isdecimal() or name in found:
+            raise click.UsageError(f"--bugs is DIFFICULTY=N,..., such as easy=2,medium=1, not {bugs!r}")
+        found[name] = int(number)
+    return found
+
+
+def _show_built(built: BuiltEnvironment, as_json: bool) -> None:
+    if as_json:
+        head = {"schema_version": 1, "folder": str(built.folder), "title": built.title, "reached": built.reached}
+        rest = {"bugs": [bug.record for bug in built.bugs], "walkthrough": built.walkthrough, "found": built.found}
+        click.echo(json.dumps({**head, **rest, "target": built.target, "usage": built.usage.model_dump()}))
+        return
+    click.echo(f"{built.title}: {built.folder}")
+    for bug in built.bugs:
+        click.echo(f"  {bug.answer.id} ({bug.difficulty}): {bug.answer.observed_fault}")
+    click.echo(f"  won with {len(built.walkthrough)} commands; {built.usage.calls} calls")

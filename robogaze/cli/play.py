@@ -37,6 +37,8 @@ _MODEL = "KIND:NAME[@URL] (kinds: openai, transformers, batch, scripted), or a Y
 @click.option("--sessions", type=click.IntRange(min=1), default=1, show_default=True,
               help="Plays in each environment.")  # fmt: skip
 @click.option("--agent", default="full", show_default=True, help="full, or plain without reflection and verification.")
+@click.option("--domain", default="interactive", show_default=True,
+              help="A domain with agents: a built-in one or a folder.")  # fmt: skip
 @click.option("--memory", type=click.Choice(["none", "in_session", "cross_session", "both"]),
               help="What the agent remembers.  [default: that of the agent]")  # fmt: skip
 @click.option("--seed", type=int, help="Seed of the first session; the next ones count up.  [default: the model's]")
@@ -54,7 +56,7 @@ _MODEL = "KIND:NAME[@URL] (kinds: openai, transformers, batch, scripted), or a Y
 def play(environments: tuple[str, ...], model: str, out: Path, as_json: bool, **given: Any) -> int:
     """Let an agent play environments, and report the faults it finds with the commands that reproduce them.
 
-    ENVIRONMENT is a name (robogaze env list), with a version after a colon such as castle:clean, or the address of a
+    ENVIRONMENT is a name (robogaze env list), with a build after a colon such as castle:clean, or the address of a
     server. Each step is decided by the model. The same command resumes a run that was stopped or killed.
     """
     _check_environments(environments)
@@ -72,8 +74,10 @@ def play(environments: tuple[str, ...], model: str, out: Path, as_json: bool, **
     interrupt.keeps(f"answers and finished plays are kept in {out}; run the same command again to resume")
     result = asyncio.run(_play(environments, out, config, options))
     _show(result, as_json)
+    if result.reports:
+        _write_page(out, options)
     for failed in result.unplayed:
-        click.echo(f"error: {failed.uri} was not played: {failed.reason}", err=True)
+        click.echo(f"error: {failed.id} was not played: {failed.fault}", err=True)
     if result.stopped is not None:
         click.echo(f"stopped: {with_flags(str(result.stopped))}", err=True)
     return _exit_code(result)
@@ -119,26 +123,33 @@ async def _log(run: PlayRun) -> None:
         click.echo(f"{steps or 'no step yet'} of {run.options.budget}", err=True)
 
 
+def _write_page(out: Path, options: PlayOptions) -> None:
+    from robogaze.cli.report import write_page
+    from robogaze.domains import load_domain
+
+    click.echo(f"report: {write_page(out, load_domain(options.domain))}", err=True)
+
+
 def _show(result: PlayResult, as_json: bool) -> None:
     from robogaze.reporting.tables.plays import play_tables
 
     if as_json:
         reports = [report.model_dump(mode="json") for report in result.reports]
-        unplayed = [play.model_dump() for play in result.unplayed]
+        unplayed = [{"id": play.id, "kind": play.fault.kind, "reason": str(play.fault)} for play in result.unplayed]
         stopped = None if result.stopped is None else str(result.stopped)
         head = {"schema_version": SCHEMA_VERSION, "run": str(result.folder), "stopped": stopped}
         click.echo(as_text({**head, "unplayed": unplayed, "reports": reports}))
     elif result.reports or result.unplayed:
-        print_tables(play_tables(result.reports, result.unplayed), "terminal")
+        print_tables(play_tables(result.reports, [play.entry for play in result.unplayed]), "terminal")
 
 
 def _exit_code(result: PlayResult) -> int:
     from robogaze.cli import EXIT_ERROR, EXIT_UNFINISHED, EXIT_UNREACHABLE
-    from robogaze.errors import FailureKind
 
     lost = [report for report in result.reports if report.status == "unscored"]
-    unreachable = all(failure.kind is FailureKind.UNREACHABLE for report in lost for failure in report.failures)
-    if result.stopped is None and (lost or result.unplayed) and len(lost) == len(result.reports):
-        return EXIT_UNREACHABLE if unreachable and lost else EXIT_ERROR
+    kinds: set[str] = {play.fault.kind for play in result.unplayed}
+    kinds |= {str(failure.kind) for report in lost for failure in report.failures}
+    if result.stopped is None and kinds and len(lost) == len(result.reports):
+        return EXIT_UNREACHABLE if kinds == {"unreachable"} else EXIT_ERROR
     complete = all(report.status == "complete" for report in result.reports)
     return 0 if result.stopped is None and not result.unplayed and complete else EXIT_UNFINISHED

@@ -7,7 +7,7 @@ from typing import Any
 from robogaze.core.events import Event, Evidence, Hypothesis, HypothesisVerdict, Reproduction
 from robogaze.core.time import Span
 from robogaze.interactive.decisions import CandidateAnswer
-from robogaze.interactive.trace import PlayEntry
+from robogaze.interactive.trace import PlayEntry, Trace
 
 STEP_STAGE, RULING_STAGE = "play_step", "play_ruling"
 
@@ -39,6 +39,17 @@ class PlayClaim:
     def decide(self, verdict: HypothesisVerdict, reason: str) -> None:
         """Set the verdict and its reason."""
         self.verdict, self.reason = verdict, reason
+
+    @property
+    def best_commands(self) -> tuple[str, ...]:
+        """The commands that showed it again, else those of the session."""
+        return self.recorded if self.commands is None else self.commands
+
+    def set_reproduction(self, commands: tuple[str, ...], reproduced: bool | None, replays: int) -> None:
+        """Set the commands that are reported, and whether they showed it; None if they were not replayed."""
+        self.reproduction = Reproduction(
+            commands=commands, reproduced=reproduced, recorded=len(self.recorded), replays=replays
+        )
 
     @property
     def steps(self) -> tuple[int, ...]:
@@ -101,3 +112,24 @@ def signs_of(candidate: CandidateAnswer, replies: Sequence[PlayEntry]) -> tuple[
             raise ValueError(f"step {excerpt.step} does not show {excerpt.text!r}")
         signs.append(entry.screens[0] if excerpt.text is None else excerpt.text)
     return tuple(signs)
+
+
+def new_claim(name: str, candidate: CandidateAnswer, dimension: str, trace: Trace) -> tuple[PlayClaim, str | None]:
+    """The claim of a candidate after the last reply, and what is wrong with its evidence, None if nothing is."""
+    replies, fault, signs = trace.since_restart(), None, tuple[str, ...]()
+    try:
+        signs = signs_of(candidate, replies)
+    except ValueError as error:
+        fault = str(error)
+    last = candidate.evidence[-1].step
+    claim = PlayClaim(
+        id=name,
+        candidate=candidate,
+        dimension=dimension,
+        step=trace.last.step,
+        signs=signs,
+        recorded=tuple(entry.command or "" for entry in replies if entry.kind == "act" and entry.step <= last),
+        severity=candidate.severity,
+        confidence=candidate.confidence,
+    )
+    return claim, fault

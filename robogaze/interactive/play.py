@@ -1,6 +1,6 @@
 """A run of plays: several environments and sessions side by side, in one run folder.
 
-    plays/<play id>/trace.jsonl       the steps of a play, written as it goes on
+    plays/<play id>/trace.jsonl       the steps of a play, written step by step
     memory/<environment>.json         what the sessions in an environment leave to the next one
     reports/<play id>.json            the report on a play, as for a clip
     plays/<play id>/report.json, .md  the same in GBQA's form
@@ -44,13 +44,26 @@ OpenEnvironment = Callable[[str], Environment]
 
 
 @dataclass(frozen=True)
+class UnplayedPlay:
+    """A play whose environment could not be started, and why."""
+
+    id: str
+    fault: EnvironmentFault
+
+    @property
+    def entry(self) -> Unreadable:
+        """The play in unreadable.json."""
+        return Unreadable(uri=self.id, reason=str(self.fault))
+
+
+@dataclass(frozen=True)
 class PlayResult:
-    """The reports of a run, in the order of its plays. `unplayed` are the plays whose environment could not be started,
-    `stopped` is the reason why the run ended early, None if it did not.
+    """The reports of a run, in the order of its plays. `stopped` is the reason why the run ended early, None if it did
+    not.
     """
 
     reports: tuple[Report, ...]
-    unplayed: tuple[Unreadable, ...]
+    unplayed: tuple[UnplayedPlay, ...]
     stopped: RunStopped | None
     folder: Path
 
@@ -67,7 +80,7 @@ class PlayRun:
     answers: AnswerStore
     open_environment: OpenEnvironment
     on_report: Callable[[Report], None] = lambda report: None
-    unplayed: list[Unreadable] = field(default_factory=list)
+    unplayed: list[UnplayedPlay] = field(default_factory=list)
     stopped: RunStopped | None = None
     steps: dict[str, int] = field(default_factory=dict)
     """The last step of each play that is in progress."""
@@ -101,7 +114,8 @@ class PlayRun:
             for started in tasks:
                 started.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        self.folder.write_unreadable(self.unplayed, listed=[clip.uri for clip in self.unplayed])
+        entries = [play.entry for play in self.unplayed]
+        self.folder.write_unreadable(entries, listed=[entry.uri for entry in entries])
 
     def _groups(self, plays: Sequence[PlayId]) -> Iterator[list[PlayId]]:
         """The plays that must be played one after the other."""
@@ -134,10 +148,10 @@ class PlayRun:
                 await session.play()
                 await session.reproduce_reports()
                 self._note_divergence(play, session)
-                if self.agent.across_sessions and session.decided and not session.failures:
+                if self.agent.across_sessions and session.can_distil:
                     await self._remember(play, session)
         except EnvironmentFault as fault:
-            self.unplayed.append(Unreadable(uri=str(play), reason=str(fault)))
+            self.unplayed.append(UnplayedPlay(str(play), fault))
         else:
             self._store(play, session)
         finally:
@@ -166,7 +180,7 @@ class PlayRun:
         return self.folder.root / "plays" / file_name(str(play)) / "trace.jsonl"
 
     def _writer(self, play: PlayId) -> Callable[[PlayEntry], None]:
-        """Writes the trace of a play as it goes on; the earlier trace of an interrupted play is kept aside."""
+        """Writes the trace of a play step by step; the earlier trace of an interrupted play is kept aside."""
         path = self._trace_path(play)
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_file():
@@ -266,6 +280,8 @@ async def open_plays(
     """
     options = options or PlayOptions()
     domain = check_plays(environments, options)
+    if options.max_cost_usd is not None:
+        models.check_cost_is_limited()
     if open_environment is None:
         open_environment = _opener(options)
     for name in environments:
@@ -297,7 +313,7 @@ async def play_async(
     """Let an agent play environments, and report the faults it finds with the commands that reproduce them.
 
     Args:
-        environments: Names of environments, with a version after a colon such as castle:clean, or addresses of hubs.
+        environments: Names of environments, with a build after a colon such as castle:clean, or addresses of hubs.
         model: `KIND:NAME[@URL]`, or a YAML file of models.
         out: The run folder; the same call resumes a run.
         options: Mode, budget, sessions, agent, memory, seed and limits.

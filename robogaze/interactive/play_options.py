@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from robogaze import __version__
@@ -16,6 +17,7 @@ SCHEMA_VERSION = 1
 """Of run.json."""
 
 DOMAIN = "interactive"
+"""The built-in domain of plays."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class PlayOptions:
         max_cost_usd: The maximum cost, across restarts.
         outage_s: How long to wait for a model's server that becomes unreachable.
         retry_failed: Play again where answers were invalid.
+        domain: A domain with agents: the built-in one, or the folder of a custom one.
     """
 
     mode: Mode = "qa"
@@ -49,6 +52,7 @@ class PlayOptions:
     max_cost_usd: float | None = None
     outage_s: float = 0.0
     retry_failed: bool = False
+    domain: str | Path = DOMAIN
 
     def check(self) -> None:
         """Raise OptionError for a number that is out of its range."""
@@ -65,9 +69,10 @@ def check_plays(environments: Sequence[str], options: PlayOptions) -> Domain:
     options.check()
     if len(set(environments)) != len(environments):
         raise InputError("an environment is named twice; give `sessions` to play it several times")
-    domain = load_domain(DOMAIN)
+    domain = load_domain(options.domain)
     if options.agent not in domain.agents:
-        raise InputError(f"there is no agent {options.agent!r}; the agents are: {', '.join(domain.agents)}")
+        known = ", ".join(domain.agents) or "none"
+        raise InputError(f"the domain {domain.id} has no agent {options.agent!r}; its agents are: {known}")
     for prompt, variables in PLAY_PROMPTS.items():
         domain.prompts.check(prompt, tuple(variables.__annotations__))
     return domain

@@ -21,7 +21,7 @@ from robogaze.domains import Domain
 from robogaze.domains.contract import record
 from robogaze.domains.model import AgentSpec
 from robogaze.errors import FailureKind
-from robogaze.interactive.claims import STEP_STAGE, PlayClaim, signs_of
+from robogaze.interactive.claims import STEP_STAGE, PlayClaim, new_claim, signs_of
 from robogaze.interactive.decisions import READINGS, CandidateAnswer, StepAnswer, Tool, step_contract
 from robogaze.interactive.environments.base import Environment, EnvironmentFault, Observation
 from robogaze.interactive.play_client import (
@@ -254,8 +254,14 @@ class PlaySession:
 
     async def _list_documents(self) -> None:
         documents = self.environment.documents()
-        if documents is not None:
+        if documents is None:
+            return
+        try:
             self.files = await documents.files()
+        except EnvironmentFault as fault:
+            if fault.kind == "unreachable":
+                raise
+            self.notes.append(f"The documents could not be listed ({fault}), so the play had none.")
 
     # Reflecting and remembering.
 
@@ -266,7 +272,8 @@ class PlaySession:
 
     async def _suspect(self, candidate: CandidateAnswer) -> None:
         """Record a suspected fault, and decide it as far as the agent can."""
-        claim, fault = self._claim(candidate)
+        dimension = self.domain.dimension_of[candidate.type]
+        claim, fault = new_claim(f"H{len(self.claims) + 1}", candidate, dimension, self.trace)
         self.trace.change_last(claims=(*self.trace.last.claims, claim.id))
         same = next((other for other in self.claims if _same(other, claim)), None)
         self.claims.append(claim)
@@ -280,38 +287,20 @@ class PlaySession:
         else:
             await self._verifier.verify(claim, self.known())
 
-    def _claim(self, candidate: CandidateAnswer) -> tuple[PlayClaim, str | None]:
-        """A claim, and what is wrong with its evidence, None if nothing is."""
-        replies, fault, signs = self.trace.since_restart(), None, tuple[str, ...]()
-        try:
-            signs = signs_of(candidate, replies)
-        except ValueError as error:
-            fault = str(error)
-        last = candidate.evidence[-1].step
-        claim = PlayClaim(
-            id=f"H{len(self.claims) + 1}",
-            candidate=candidate,
-            dimension=self.domain.dimension_of[candidate.type],
-            step=self.trace.last.step,
-            signs=signs,
-            recorded=tuple(entry.command or "" for entry in replies if entry.kind == "act" and entry.step <= last),
-            severity=candidate.severity,
-            confidence=candidate.confidence,
-        )
-        return claim, fault
-
     @property
     def _verifier(self) -> Verifier:
         return Verifier(self.agent, self.settings.budget, self.client, self.fresh, self.trace)
 
     async def reproduce_reports(self) -> None:
         """After the play: replay and shorten each report. An environment that fails is a failure of the play."""
-        for claim in self.claims:
-            if claim.verdict == "accepted":
-                try:
-                    await self._verifier.reproduce(claim, self.known())
-                except EnvironmentFault as fault:
-                    self.fail(fault)
+        accepted = [claim for claim in self.claims if claim.verdict == "accepted"]
+        for claim in accepted:
+            claim.set_reproduction(claim.best_commands, None, replays=0)
+        try:
+            for claim in accepted:
+                await self._verifier.reproduce(claim, self.known())
+        except EnvironmentFault as fault:
+            self.fail(fault)
 
     async def _summarise(self) -> None:
         """With in-session memory: summarise the older half once twice as many steps as wanted are in full detail."""
@@ -328,6 +317,12 @@ class PlaySession:
             return
         self.summary, self.summarised = answer.model_dump(), session[until - 1].step
         self._summarised_entries = until
+
+    @property
+    def can_distil(self) -> bool:
+        """Whether the model decided something and still answers; a play that is to be played again leaves nothing."""
+        kinds = {failure.kind for failure in self.failures}
+        return self.decided and not any(kind.unanswered or kind is FailureKind.INVALID_ANSWER for kind in kinds)
 
     async def distil(self) -> Memory | None:
         """What the next session should know; None without an answer, which is a failure of the play."""
@@ -359,9 +354,9 @@ class PlaySession:
 
     def _stop_if_stuck(self) -> None:
         agent = self.agent
-        if self.trace.faults_in_a_row() >= agent.failures_in_a_row:
-            first = self.trace.session[-agent.failures_in_a_row]
-            kind, _, message = (first.fault or "").partition(": ")
+        faults = self.trace.faults_in_a_row()
+        if len(faults) >= agent.failures_in_a_row:
+            kind, _, message = faults[0].partition(": ")
             self.stopped = "failures in a row"
             text = f"{agent.failures_in_a_row} commands in a row had no usable reply; the first: {message}"
             self.failures.append(Failure(stage=ENVIRONMENT_STAGE, kind=FAULT_KINDS[kind], message=text))

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
 
@@ -62,17 +63,18 @@ class PlayEntry(Data):
             **fields,
         )
 
-    @property
-    def lasting_state(self) -> dict[str, Any]:
-        """The state without what only counts the turns."""
-        return {key: value for key, value in self.state.items() if self.turn is None or value != self.turn}
-
     def same_reply(self, other: "PlayEntry") -> bool:
-        """Whether two replies are equal, apart from what counts the turns."""
+        """Whether two replies are equal, apart from values of the state that count the turns."""
+        same = all(getattr(self, name) == getattr(other, name) for name in ("message", "finished", "screens", "fault"))
+        if not same or self.state.keys() != other.state.keys():
+            return False
         return all(
-            getattr(self, name) == getattr(other, name)
-            for name in ("message", "lasting_state", "finished", "screens", "fault")
+            value == other.state[key] or (self._counts_turns(value) and other._counts_turns(other.state[key]))
+            for key, value in self.state.items()
         )
+
+    def _counts_turns(self, value: Any) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool) and value == self.turn
 
     def shows(self, sign: str) -> bool:
         """Whether the reply or the state contains a text, whatever its spaces, quotation marks and case, and with
@@ -159,11 +161,10 @@ class Trace:
                 return True
         return False
 
-    def faults_in_a_row(self) -> int:
-        """How many of the last entries got no reply."""
-        session = self.session
-        answered = [place for place, entry in enumerate(session) if entry.fault is None]
-        return len(session) - 1 - (answered[-1] if answered else -1)
+    def faults_in_a_row(self) -> list[str]:
+        """The faults of the last commands and restarts, back to the last one with a reply; the oldest first."""
+        sent = (entry.fault for entry in reversed(self.session) if entry.kind != "read")
+        return [fault for fault in takewhile(lambda fault: fault is not None, sent) if fault][::-1]
 
     def text(self) -> str:
         """The content of trace.jsonl."""

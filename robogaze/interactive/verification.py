@@ -12,7 +12,7 @@ fault.
 
 from dataclasses import dataclass, field
 
-from robogaze.core.events import Evidence, Reproduction
+from robogaze.core.events import Evidence
 from robogaze.domains.model import AgentSpec
 from robogaze.interactive.claims import RULING_STAGE, PlayClaim
 from robogaze.interactive.decisions import ReplayRuling
@@ -103,21 +103,14 @@ class Verifier:
         return ruling
 
     async def reproduce(self, claim: PlayClaim, known: PlayVariables) -> None:
-        """Replay the commands of a report and shorten them; what is known is set also if the environment fails.
-
-        Raises EnvironmentFault as `replay` does.
-        """
-        commands = claim.commands or claim.recorded
+        """Replay the commands of a report and shorten them. Raises EnvironmentFault as `replay` does."""
+        commands = claim.best_commands
         replays = _Replays(self.fresh, self.agent.shorten_replays)
-        reproduced: bool | None = None
-        try:
-            reproduced = shows_again((await replays.of(commands)).replies, claim.signs)
-            if reproduced:
-                commands = await self._shortened(claim, commands, replays, known)
-        finally:
-            claim.reproduction = Reproduction(
-                commands=commands, reproduced=reproduced, recorded=len(claim.recorded), replays=len(replays.made)
-            )
+        reproduced = shows_again((await replays.of(commands)).replies, claim.signs)
+        claim.set_reproduction(commands, reproduced, len(replays.made))
+        if reproduced:
+            commands = await self._shortened(claim, commands, replays, known)
+            claim.set_reproduction(commands, reproduced, len(replays.made))
 
     async def _shortened(
         self, claim: PlayClaim, commands: Commands, replays: "_Replays", known: PlayVariables

@@ -70,12 +70,8 @@ class RunOptions:
                 "`max_calls`, `max_cost_usd` and the limits of calls and cost in the models file count in one process; "
                 f"with `engine` {self.engine} they cannot be kept"
             )
-        if self.max_cost_usd is not None and any(model.price is None for model in models):
-            raise OptionError("`max_cost_usd` needs the price of every model in the models file; see docs/models.md")
-        if self.max_cost_usd is not None and any(model.kind == "batch" for model in models):
-            raise OptionError(
-                "`max_cost_usd` cannot limit a batch, whose cost is known only afterwards; use `max_calls`"
-            )
+        if self.max_cost_usd is not None and config is not None:
+            config.check_cost_is_limited()
 
     def _check_values(self) -> None:
         """Raise OptionError for a number that is out of its range."""

@@ -1,65 +1,17 @@
 """`robogaze play` on the built-in environments."""
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
+import pytest
 import yaml
-from interactive.plays import ALWAYS, after, ruling, step
+from interactive.castle_agent import agent
+from interactive.plays import step
 
 from cli.running import Shell
-
-WAY = [
-    "open drawer", "take small key", "go west", "go south", "go east", "take ladder", "go west", "go north", "go west",
-    "place ladder", "go up", "say mistral", "open chest", "take key fragment a", "go down", "go east", "go south",
-    "unlock storage", "go west", "take key fragment b", "combine",
-]  # fmt: skip
-"""From the bedroom to the third fault of the castle."""
-
-SHORTEST = [
-    "go north", "go east", "open drawer", "take small key", "go west", "go south", "go east", "take ladder", "go west",
-    "go north", "go west", "place ladder", "go up", "say mistral", "open chest", "take key fragment a", "go down",
-    "go east", "go south", "unlock storage", "go west", "take key fragment b", "combine",
-]  # fmt: skip
-
-
-def claim(kind: str, evidence: Iterable[tuple[int, str]], reproduction: list[str]) -> dict[str, Any]:
-    cited = [{"step": number, "text": text} for number, text in evidence]
-    return {
-        "candidate": {
-            "title": kind, "type": kind, "action": reproduction[-1], "observed": "It shows this.",
-            "expected": "The design says otherwise.", "evidence": cited, "reproduction": reproduction, "severity": 3,
-            "confidence": 0.8,
-        }
-    }  # fmt: skip
-
-
-DROPPED = claim(
-    "stale_content",
-    [(2, "You put down the matches."), (3, "On the floor: candlestick.")],
-    ["take matches", "drop matches", "look"],
-)
-DRAWER = claim("early_disclosure", [(8, "A small key is in the drawer.")], ["go north", "go east"])
-GREAT_KEY = claim("unmet_condition", [(31, "You hold the great key.")], SHORTEST)
-UNSEEN = claim("lost_thing", [(11, "The drawer is empty.")], ["go north"])
-
-
-def agent(path: Path, *, finds: bool) -> Path:
-    """The script of an agent: in a build with faults it suspects three, and two things that are none."""
-
-    def led(to: dict[str, Any]) -> dict[str, Any]:
-        return {**after(not finds), **(to if finds else {})}
-
-    first = [step("take matches"), step("drop matches", **after()), step("look", **after())]
-    first += [step("go north", **led(DROPPED)), step("go east", **after()), step(WAY[0], **led(DRAWER))]
-    first += [step(WAY[1], **led(UNSEEN))] * (2 if finds else 1)  # it is sent back once
-    first += [*(step(command, **after()) for command in WAY[2:])]
-    first += [step(tool="finish", **led(GREAT_KEY))]
-    steps = [{"when": {"stage": "play_step"}, "reply": reply} for reply in first]
-    rulings = [{"when": {"stage": "play_ruling"}, "reply": ruling(), "repeat": True}]
-    path.write_text(yaml.safe_dump([*steps, *rulings, *ALWAYS]))
-    return path
+from robogaze.domains import domain_folders
 
 
 def test_the_three_faults_of_the_castle_are_found_and_what_is_none_is_rejected(robogaze: Shell, tmp_path: Path) -> None:
@@ -87,3 +39,74 @@ def test_nothing_is_reported_of_the_clean_castle(robogaze: Shell, tmp_path: Path
     )
     (report,) = json.loads(ran.out)["reports"]
     assert (ran.code, report["events"], report["status"], report["verdict"]) == (0, [], "complete", "undecided")
+
+
+def test_the_terminal_shows_how_plays_ended_and_what_reproduces_a_fault(robogaze: Shell, tmp_path: Path) -> None:
+    model = agent(tmp_path / "agent.yaml", finds=True)
+    ran = robogaze("play", "castle", "--model", f"scripted:{model}", "--budget", 100, "--out", tmp_path / "run")
+    assert "54 of 100" in ran.out
+    assert "finished by the agent" in ran.out
+    assert "take matches; drop matches; look" in ran.out
+    assert "castle 1: 54 of 100 steps, 3 reports, complete" in ran.err
+    assert (tmp_path / "run" / "index.html").is_file()
+
+
+def test_a_batch_stops_with_its_requests_written(robogaze: Shell, tmp_path: Path) -> None:
+    post = tmp_path / "post"
+    ran = robogaze("play", "castle", "warehouse", "--model", f"batch:m@{post}", "--out", tmp_path / "run")
+    assert ran.code == 4
+    assert f"stopped: 2 requests are pending in {post}" in ran.err
+    assert len((post / "requests-001.jsonl").read_text().splitlines()) == 2
+
+
+def test_the_screen_of_the_warehouse_is_shown_and_kept(robogaze: Shell, tmp_path: Path) -> None:
+    steps = [step("east"), step(tool="finish", last_step={"as_expected": True, "difference": None})]
+    lines: list[Any] = [{"when": {"stage": "play_step"}, "reply": reply} for reply in steps]
+    model = tmp_path / "agent.yaml"
+    model.write_text(yaml.safe_dump(lines))
+    ran = robogaze(
+        "play", "warehouse", "--mode", "player", "--memory", "none", "--model", f"scripted:{model}", "--out",
+        tmp_path / "run", "--json",
+    )  # fmt: skip
+    (report,) = json.loads(ran.out)["reports"]
+    assert ran.code == 0, ran.err
+    assert [call["pictures"] for call in report["provenance"]["calls"]] == [["step-0"], ["step-1"]]
+    assert sorted(path.name for path in (tmp_path / "run" / "frames" / "warehouse 1").iterdir()) == [
+        "000000.jpg", "000001.jpg",
+    ]  # fmt: skip
+
+
+def test_agents_and_prompts_of_a_folder(robogaze: Shell, tmp_path: Path) -> None:
+    own = copytree(domain_folders()["interactive"], tmp_path / "own")
+    plain = (own / "agents" / "plain.yaml").read_text()
+    (own / "agents" / "short.yaml").write_text(plain.replace("loop_steps: 4", "loop_steps: 2"))
+    model = tmp_path / "agent.yaml"
+    model.write_text(yaml.safe_dump([{"reply": step("look"), "repeat": True}]))
+    ran = robogaze(
+        "play", "castle", "--domain", own, "--agent", "short", "--model", f"scripted:{model}", "--out",
+        tmp_path / "run", "--json",
+    )  # fmt: skip
+    (report,) = json.loads(ran.out)["reports"]
+    assert (ran.code, report["status"], report["provenance"]["media"]["steps"]) == (4, "partial", 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["moon"], 1, "'moon' is neither a built-in environment (castle, warehouse) nor a folder"),
+        (["castle:+dragon"], 1, "'dragon' is not one of the bugs: fragments, drawer, dropped"),
+        (["castle", "castle"], 1, "an environment is named twice; give --sessions"),
+        (["castle", "--agent", "fast"], 1, "the domain interactive has no agent 'fast'; its agents are: full, plain"),
+        (["castle", "--domain", "robot"], 1, "the domain robot has no agent 'full'; its agents are: none"),
+        (["castle", "--budget", "0"], 2, "--budget"),
+        (["castle", "--max-cost", "1"], 2, "--max-cost needs the price of every model in the models file"),
+        ([], 2, "ENVIRONMENT"),
+    ],
+)
+def test_what_cannot_be_played_is_said_before_a_model_is_asked(
+    robogaze: Shell, tmp_path: Path, arguments: list[str], code: int, message: str
+) -> None:
+    ran = robogaze("play", *arguments, "--model", f"batch:m@{tmp_path / 'post'}", "--out", tmp_path / "run")
+    assert ran.code == code
+    assert message in ran.err
+    assert not list((tmp_path / "post").glob("*"))

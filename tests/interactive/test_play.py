@@ -228,6 +228,12 @@ async def test_in_quality_assurance_documents_are_read_without_a_step(tmp_path: 
     assert 'Found: "The sack holds two things.' in known
 
 
+async def test_documents_that_are_not_there_do_not_end_a_play(tmp_path: Path) -> None:
+    steps = [step(f"{name}.md", tool="read_document") for name in "abcd"]
+    report = await report_of(tmp_path, [*steps, step(tool="finish")])
+    assert (report.status, report.failures) == ("complete", ())
+
+
 async def test_a_player_sees_no_documents(tmp_path: Path, asked: list[Any]) -> None:
     await report_of(tmp_path, [step(tool="finish")], mode="player")
     assert "You see only what a player sees." in asked[0].parts[0]
@@ -324,6 +330,19 @@ async def test_every_session_of_an_environment_is_closed(tmp_path: Path) -> None
 
     await report_of(tmp_path, [step(tool="finish")], cellar=opened)
     assert [cellar.closed for cellar in cellars] == [1] * len(cellars)
+
+
+async def test_prompts_explain_every_field_of_the_answer(tmp_path: Path, asked: list[Any]) -> None:
+    steps = [step("look")] + [step(f"look {number}", **after()) for number in range(24)]
+    last = step(tool="finish", **after(), candidate=stale(2, 3) | {"evidence": [{"step": 1, "text": "Here lie"}]})
+    await report_of(tmp_path, [*steps, last], RULES, budget=40)
+    assert {request.stage for request in asked} == {"play_step", "play_ruling", "play_summary", "play_memory"}
+    for request in asked:
+        text = "\n".join(part for part in request.parts if isinstance(part, str))
+        assert "\n\n\n" not in text
+        lines = request.parts[-1].splitlines()
+        for field in request.schema["properties"]:
+            assert any(line.startswith(f"- {field}:") for line in lines), (request.stage, field)
 
 
 async def test_requests_share_their_beginning(tmp_path: Path, asked: list[Any]) -> None:

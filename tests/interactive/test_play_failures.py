@@ -74,8 +74,8 @@ async def test_an_environment_that_cannot_be_started_is_not_played(tmp_path: Pat
     model = script(tmp_path / "script.yaml", FINDING, RULES)
     result = await played(tmp_path / "run", f"scripted:{model}", cellar=Dead)
     assert result.reports == ()
-    assert [(play.uri, play.reason) for play in result.unplayed] == [("cellar 1", str(DEAD))]
-    assert read_run(tmp_path / "run").unreadable == result.unplayed
+    assert [(play.id, play.fault) for play in result.unplayed] == [("cellar 1", DEAD)]
+    assert [(play.uri, play.reason) for play in read_run(tmp_path / "run").unreadable] == [("cellar 1", str(DEAD))]
 
 
 async def test_a_command_without_a_reply_is_shown_to_the_agent_and_may_be_a_fault(tmp_path: Path) -> None:

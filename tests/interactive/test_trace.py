@@ -61,6 +61,9 @@ def test_signs_show_again_in_their_order_with_the_last_in_the_last_reply(
 def test_replies_are_the_same_apart_from_what_counts_the_turns() -> None:
     assert reply("x", 3, turns=3, sack=[]).same_reply(reply("x", 5, turns=5, sack=[]))
     assert not reply("x", 3, turns=3, sack=[]).same_reply(reply("x", 5, turns=5, sack=["lamp"]))
+    assert reply("x", 1, turns=1, lit=True, score=1).same_reply(reply("x", 2, turns=2, lit=True, score=1))
+    assert not reply("x", 1, lit=True).same_reply(reply("x", 1, lit=False))
+    assert not reply("x", 1, lit=True).same_reply(reply("x", 1))
     assert not reply("x", None, turns=3).same_reply(reply("x", None, turns=5))
 
 

@@ -129,6 +129,12 @@ def _event(bug: _Bug, number: int, reported_at: Mapping[str, int], context: Read
     )
 
 
+def bug_file(name: str, title: str, version: str, bugs: Sequence[Mapping[str, Any]]) -> str:
+    """The text of a `bugs/<version>.json`; each bug has the keys of GBQA."""
+    head = {"game_name": name, "game_title": title, "bug_version": version, "total_bugs": len(bugs)}
+    return json.dumps({**head, "bugs": list(bugs)}, ensure_ascii=False, indent=2) + "\n"
+
+
 def files(plays: Sequence[ExportedReport]) -> Mapping[str, str | bytes]:
     """`<play>/report.json`, `report.md` and `trace.jsonl` of each play, from its report and its trace."""
     written: dict[str, str | bytes] = {}

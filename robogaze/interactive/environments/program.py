@@ -13,12 +13,13 @@ A build with a bug has other lines in one of the parts, so the source that an ag
 
 **What the process protects from.** Accidents: endless loops (processor time, and a time limit for each reply), memory,
 opening and writing files, starting processes (unless it runs as root), printing into the protocol, imports beyond a few
-modules of the standard library. Where the system allows it (`unshare`), the process has no network. Before it runs, code is refused
-that imports anything else, uses names with two leading underscores, or asks for `open`, `exec`, `eval` and the like.
+modules of the standard library. Where the system allows it (`unshare`), the process has no network. Before it runs,
+code is refused that imports anything else, uses names with two leading underscores, or asks for `open`, `exec`, `eval`
+and the like.
 
-**What it does not protect from.** Code that is written to break out. Checks in Python can be evaded, the process runs as
-the same user and sees the same files, and a fault in the interpreter is not contained. Run code that you do not trust
-in a container or a virtual machine as well.
+**What it does not protect from.** Code that is written to break out. Checks in Python can be evaded, the process runs
+as the same user and sees the same files, and a fault in the interpreter is not contained. Run code that you do not
+trust in a container or a virtual machine as well.
 """
 
 import ast
@@ -47,8 +48,8 @@ _MEMORY_BYTES = 512 << 20
 _CPU_S = 20
 _LONGEST_REPLY = 1 << 20
 _FORBIDDEN = {
-    "open", "exec", "eval", "compile", "input", "breakpoint", "globals", "locals", "vars", "getattr", "setattr", "delattr",
-    "type", "object", "super", "memoryview", "id", "hash",
+    "open", "exec", "eval", "compile", "input", "breakpoint", "globals", "locals", "vars", "getattr", "setattr",
+    "delattr", "type", "object", "super", "memoryview", "id", "hash",
 }  # fmt: skip
 """Names that a program has no use for. `id` and `hash` would make it differ from run to run."""
 
@@ -80,13 +81,14 @@ def source_of(code: Mapping[str, tuple[str, ...]]) -> str:
 def problem_in(code: Mapping[str, tuple[str, ...]]) -> str:
     """Why a program is refused before it runs; empty if it is not."""
     for name, lines in code.items():
-        if problem := _problem_in_part(name, "\n".join(lines)):
+        if problem := problem_in_part(name, "\n".join(lines)):
             return f"code.{name}: {problem}"
     missing = [name for name in REQUIRED if name not in code]
     return f"code: there is no part {', '.join(missing)}" if missing else ""
 
 
-def _problem_in_part(name: str, text: str) -> str:
+def problem_in_part(name: str, text: str) -> str:
+    """Why a part is refused; empty if it is not."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError) as error:
@@ -94,7 +96,8 @@ def _problem_in_part(name: str, text: str) -> str:
     imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
     defined = [node for node in tree.body if node not in imports]
     if len(defined) != 1 or name not in _names_of(defined[0]):
-        return f"defines {', '.join(found for node in defined for found in _names_of(node)) or 'nothing'}, not {name} alone"
+        found = ", ".join(other for node in defined for other in _names_of(node))
+        return f"defines {found or 'nothing'}, not {name} alone"
     for node in ast.walk(tree):
         if problem := _refused(node):
             return f"line {getattr(node, 'lineno', 1)}: {problem}"
@@ -131,9 +134,7 @@ def load(definition: YamlText) -> StartWorld:
 
 
 class ProgramWorld:
-    """One session. Raises EnvironmentFault: `invalid_reply` where the program fails, `unreachable` where its process has
-    ended.
-    """
+    """One session. Raises EnvironmentFault: `invalid_reply` if the program fails, `unreachable` if its process ends."""
 
     def __init__(self, title: str, source: str) -> None:
         self.log: list[str] = []

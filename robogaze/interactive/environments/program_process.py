@@ -17,7 +17,20 @@ from typing import Any
 MODULES = ("collections", "copy", "enum", "functools", "itertools", "math", "re", "string")
 """What a program may import."""
 
-_WITHOUT = ("open", "exec", "eval", "compile", "input", "breakpoint", "help", "exit", "quit", "globals", "vars", "memoryview")
+_WITHOUT = (
+    "open",
+    "exec",
+    "eval",
+    "compile",
+    "input",
+    "breakpoint",
+    "help",
+    "exit",
+    "quit",
+    "globals",
+    "vars",
+    "memoryview",
+)
 
 
 def main() -> None:
@@ -36,7 +49,7 @@ def main() -> None:
 
 def _replies(code: str, functions: dict[str, Any], state: dict[str, Any], received: Any) -> Any:
     try:
-        exec(code, functions)  # noqa: S102 (the purpose of this process)
+        exec(code, functions)
         state.update(functions["start"]())
         yield _shown(str(functions["opening"](state)), functions, state)
     except Exception as error:  # noqa: BLE001 (whatever generated code raises is its reply)

@@ -7,9 +7,9 @@ from shutil import copytree
 
 import pytest
 
+from robogaze.datasets.builds import parse_switches
 from robogaze.errors import DomainError, InputError
 from robogaze.interactive.environments import built_in_environments, load_folder, open_environment
-from robogaze.datasets.builds import parse_switches
 
 BUGS = ("a", "b", "c")
 

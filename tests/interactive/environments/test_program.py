@@ -12,7 +12,14 @@ from robogaze.domains.yaml_files import YamlText
 from robogaze.errors import DomainError
 from robogaze.interactive.environments.base import EnvironmentFault, Observation
 from robogaze.interactive.environments.in_process import InProcessEnvironment
-from robogaze.interactive.environments.program import REQUIRED, ProgramWorld, load, problem_in, source_of, without_network
+from robogaze.interactive.environments.program import (
+    REQUIRED,
+    ProgramWorld,
+    load,
+    problem_in,
+    source_of,
+    without_network,
+)
 
 COUNTER = {
     "start": ("def start():", "    return {'count': 0, 'secret': 7}"),

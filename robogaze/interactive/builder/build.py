@@ -1,0 +1,305 @@
+"""Builds an environment: producer, teams, the proof that it can be won, bugs, and preliminary plays.
+
+Every answer is stored, so the same call resumes a build that was stopped or killed: answered requests are not sent
+again, and the rest follows from the answers. The environment is written when everything holds.
+
+    FOLDER/world.yaml ...              the environment (see `robogaze.interactive.environments.folder`)
+    FOLDER/build/calls.sqlite          the answers
+    FOLDER/build/build.json            what was asked for, by which models, what it cost, what was found
+    FOLDER/build/preliminary-N/        the run folder of a preliminary play, before extension N
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from robogaze import __version__
+from robogaze.backends import AnswerStore, Models, ModelsConfig
+from robogaze.core.report import Usage
+from robogaze.domains import load_domain
+from robogaze.errors import BuildFailed, InputError, OptionError
+from robogaze.evaluation.bugs import evaluate_bugs_async
+from robogaze.interactive.builder.build_answers import (
+    BugAnswer,
+    ConceptAnswer,
+    ExtensionAnswer,
+    RepairAnswer,
+    WalkthroughAnswer,
+)
+from robogaze.interactive.builder.build_client import BUILD_PROMPTS, BuildClient
+from robogaze.interactive.builder.builder_spec import BuilderSpec, read_builder
+from robogaze.interactive.builder.draft import VERSION, Draft, PlantedBug, Section, problems, replies
+from robogaze.interactive.builder.teams import work
+from robogaze.interactive.environments.program import problem_in_part
+from robogaze.interactive.environments.program_process import MODULES
+from robogaze.interactive.play import open_plays
+from robogaze.interactive.play_options import DOMAIN, PlayOptions
+from robogaze.stages.asking import NoAnswer
+from robogaze.store import write_whole
+
+DIFFICULTIES = ("easy", "medium", "hard")
+
+
+@dataclass(frozen=True)
+class BuildOptions:
+    """What is built, and how.
+
+    Args:
+        bugs: The number of bugs by difficulty.
+        target: The least share of the bugs that the preliminary agent finds, in [0, 1]; None for no preliminary play.
+        builder: A builder of the domain.
+        judge: Decides which bugs the agent found: `offline`, `table:FILE` or a model.
+    """
+
+    bugs: Mapping[str, int]
+    target: float | None = None
+    builder: str = "studio"
+    judge: str = "offline"
+
+    def check(self) -> None:
+        """Raise OptionError for numbers out of range and unknown difficulties."""
+        if unknown := [name for name in self.bugs if name not in DIFFICULTIES]:
+            raise OptionError(f"bugs are {', '.join(DIFFICULTIES)}, not {unknown[0]}")
+        if any(number < 0 for number in self.bugs.values()) or not 1 <= sum(self.bugs.values()) <= 12:
+            raise OptionError("bugs must be 1 to 12 in all")
+        if self.target is not None and not 0 <= self.target <= 1:
+            raise OptionError(f"target must be in [0, 1], not {self.target}")
+
+
+@dataclass(frozen=True)
+class BuiltEnvironment:
+    """A built environment. `found` are the shares that the preliminary agent found, one for each play."""
+
+    folder: Path
+    title: str
+    bugs: tuple[PlantedBug, ...]
+    walkthrough: tuple[str, ...]
+    found: tuple[float, ...]
+    target: float | None
+    usage: Usage
+
+    @property
+    def reached(self) -> bool:
+        """Whether the agent found the share that was asked for."""
+        return self.target is None or (bool(self.found) and self.found[-1] >= self.target)
+
+
+async def build_environment(
+    proposal: str,
+    *,
+    models: ModelsConfig,
+    out: Path,
+    options: BuildOptions,
+    environ: Mapping[str, str],
+    say: Callable[[str], None] = lambda line: None,
+) -> BuiltEnvironment:
+    """Build an environment from a proposal in a few sentences. `say` gets a line for each thing that is done.
+
+    Raises OptionError, InputError for a folder with another build, BuildFailed where a model gives no valid answer or
+    what it makes cannot be proved in the tries that the builder allows, RunStopped where answers are pending.
+    """
+    options.check()
+    domain = load_domain(DOMAIN)
+    for prompt, variables in BUILD_PROMPTS.items():
+        domain.prompts.check(prompt, variables)
+    spec = read_builder(DOMAIN, options.builder)
+    kept = out / "build"
+    _check_folder(out, proposal, options)
+    kept.mkdir(parents=True, exist_ok=True)
+    write_whole(kept / "asked.json", _asked(proposal, options))
+    answers = AnswerStore(kept / "calls.sqlite")
+    try:
+        opened = Models.open(models, answers, environ, usage=answers)
+        try:
+            await opened.ready()
+            client = BuildClient(domain, opened, out.resolve().name)
+            build = _Build(spec, options, client, models, kept, environ, say)
+            try:
+                draft, found = await build.run(Draft(out.resolve().name, proposal))
+            except NoAnswer as missing:
+                raise BuildFailed(f"{missing.failure.stage}: {missing.failure.message}") from missing
+        finally:
+            await opened.close()
+    finally:
+        answers.close()
+    draft.write(out)
+    assert draft.concept is not None
+    built = BuiltEnvironment(
+        out, draft.concept.title, draft.bugs, draft.walkthrough, tuple(found), options.target, client.usage()
+    )
+    write_whole(kept / "build.json", _summary(built, proposal, models, options))
+    return built
+
+
+@dataclass
+class _Build:
+    """The steps of one build."""
+
+    spec: BuilderSpec
+    options: BuildOptions
+    client: BuildClient
+    models: ModelsConfig
+    kept: Path
+    environ: Mapping[str, str]
+    say: Callable[[str], None]
+
+    async def run(self, draft: Draft) -> tuple[Draft, list[float]]:
+        concept = await self.client.ask("build_proposal", "concept", ConceptAnswer, draft.known(), {})
+        draft = replace(draft, concept=concept)
+        self.say(f"concept: {concept.title}")
+        for team in self.spec.teams:
+            draft = await work(team, draft, self.client, self.spec.reviews)
+            made = len(draft.sections) if team.makes == "sections" else len(draft.code)
+            self.say(f"{team.title}: {made} {team.makes}")
+        found = await self.client.ask("build_walkthrough", "walkthrough", WalkthroughAnswer, draft.known(), {})
+        draft = await self._won(replace(draft, walkthrough=tuple(found.commands)), "")
+        for difficulty in DIFFICULTIES:
+            for number in range(1, self.options.bugs.get(difficulty, 0) + 1):
+                draft = await self._planted(draft, difficulty, f"{difficulty} {number}")
+        return await self._hard_enough(draft)
+
+    async def _won(self, draft: Draft, where: str) -> Draft:
+        """The draft, corrected until it can be won."""
+        for number in range(1, self.spec.repairs + 1):
+            wrong = await problems(draft)
+            if not wrong:
+                self.say(f"won with {len(draft.walkthrough)} commands{where}")
+                return draft
+            variables = {"problem": "; ".join(wrong), "replies": await replies(draft), "modules": MODULES}
+            repair = await self.client.ask(
+                "build_repair", f"repair {number}{where}", RepairAnswer, draft.known(), variables,
+                partial(_parts_fault, draft.taken),
+            )  # fmt: skip
+            self.say(f"correction {number}{where}: {repair.cause}")
+            draft = draft.corrected(repair.parts, repair.walkthrough)
+        if wrong := await problems(draft):
+            raise BuildFailed(f"it cannot be won after {self.spec.repairs} corrections: {wrong[0]}")
+        return draft
+
+    async def _planted(self, draft: Draft, difficulty: str, subject: str) -> Draft:
+        """The draft with one more bug that is proved."""
+        problem, before = "", None
+        for number in range(1, self.spec.bug_tries + 1):
+            variables = {
+                "difficulty": difficulty,
+                "taken": draft.taken,
+                "bugs": tuple(bug.record for bug in draft.bugs),
+                "problem": problem,
+                "before": before,
+            }
+            answer = await self.client.ask(
+                "build_bug", f"{subject}{f' {number}' if number > 1 else ''}", BugAnswer, draft.known(), variables,
+                lambda answer: _bug_fault(answer, draft),
+            )  # fmt: skip
+            with_bug = draft.with_bug(PlantedBug(difficulty, answer))
+            wrong = await problems(with_bug)
+            if not wrong:
+                self.say(f"bug {answer.id} ({difficulty}): proved in {len(answer.minimal_reproduction)} commands")
+                return with_bug
+            problem, before = "; ".join(wrong), answer.model_dump()
+            self.say(f"bug {answer.id} ({difficulty}) is not proved: {wrong[0]}")
+        raise BuildFailed(f"no {difficulty} bug could be proved in {self.spec.bug_tries} tries; the last: {problem}")
+
+    async def _hard_enough(self, draft: Draft) -> tuple[Draft, list[float]]:
+        """The draft, extended until the preliminary agent finds the share that is asked for."""
+        found: list[float] = []
+        if self.options.target is None:
+            return draft, found
+        for number in range(self.spec.extensions + 1):
+            share = await self._played(draft, number)
+            found.append(share)
+            self.say(f"preliminary agent: {share:.2f} of {len(draft.bugs)} bugs")
+            if share >= self.options.target or number == self.spec.extensions:
+                break
+            draft = await self._extended(draft, share, number + 1)
+        return draft, found
+
+    async def _played(self, draft: Draft, number: int) -> float:
+        """The share of the bugs that the preliminary agent finds."""
+        folder = self.kept / f"preliminary-{number}"
+        environment = folder / draft.name
+        draft.write(environment)
+        preliminary = self.spec.preliminary
+        options = PlayOptions(mode=preliminary.mode, budget=preliminary.budget, agent=preliminary.agent)
+        async with open_plays([str(environment)], folder / "run", self.models, options, self.environ) as run:
+            await run.execute()
+            played = run.result()
+        if played.stopped is not None:
+            raise played.stopped
+        bugs = environment / "bugs" / f"{VERSION}.json"
+        result = await evaluate_bugs_async(
+            {"preliminary": folder / "run"}, bugs, judge=self.options.judge, environ=self.environ
+        )
+        recall = result.systems[0].scores.recall
+        if not recall.defined:
+            raise BuildFailed("the judge could not say what the preliminary agent found")
+        return recall.value
+
+    async def _extended(self, draft: Draft, share: float, number: int) -> Draft:
+        total = len(draft.bugs)
+        variables = {"found": round(share * total), "total": total, "taken": draft.taken, "modules": MODULES}
+        extension = await self.client.ask(
+            "build_extension", f"extension {number}", ExtensionAnswer, draft.known(), variables,
+            partial(_parts_fault, draft.taken),
+        )  # fmt: skip
+        self.say(f"extension {number}: {extension.section.title}")
+        wider = draft.with_sections([Section(extension.section.title, tuple(extension.section.paragraphs))])
+        where = f" after extension {number}"
+        wider = await self._won(wider.corrected(extension.parts, extension.walkthrough), where)
+        difficulty = DIFFICULTIES[min(number, len(DIFFICULTIES)) - 1]
+        return await self._planted(wider, difficulty, f"{difficulty}{where}")
+
+
+def _parts_fault(taken: Sequence[str], answer: RepairAnswer | ExtensionAnswer) -> str | None:
+    for part in answer.parts:
+        if part.name in taken:
+            return f"parts: {part.name} has a bug in it and must stay as it is"
+        if problem := problem_in_part(part.name, "\n".join(part.lines)):
+            return f"parts: {part.name}: {problem}"
+    return None
+
+
+def _bug_fault(answer: BugAnswer, draft: Draft) -> str | None:
+    if answer.part not in draft.code:
+        return f"part: there is no {answer.part}; the parts are {', '.join(draft.code)}"
+    if answer.part in draft.taken:
+        return f"part: {answer.part} has another bug; change another part"
+    if answer.id in [bug.answer.id for bug in draft.bugs]:
+        return f"id: there is a bug {answer.id} already"
+    if tuple(answer.lines) == draft.code[answer.part]:
+        return "lines: they are those of the part without a bug"
+    return problem_in_part(answer.part, "\n".join(answer.lines)) or None
+
+
+def _asked(proposal: str, options: BuildOptions) -> str:
+    asked = {"proposal": proposal, "bugs": dict(options.bugs), "target": options.target, "builder": options.builder}
+    return json.dumps(asked, ensure_ascii=False, indent=1) + "\n"
+
+
+def _check_folder(out: Path, proposal: str, options: BuildOptions) -> None:
+    """Raise InputError for a folder that holds something else than this build."""
+    asked = out / "build" / "asked.json"
+    if asked.is_file():
+        if asked.read_text(encoding="utf-8") != _asked(proposal, options):
+            raise InputError(f"{out} holds another build ({asked}); use another folder, or the same options")
+    elif out.is_dir() and any(out.iterdir()):
+        raise InputError(f"{out} is not empty and holds no build; use another folder")
+
+
+def _summary(built: BuiltEnvironment, proposal: str, models: ModelsConfig, options: BuildOptions) -> str:
+    summary = {
+        "schema_version": 1,
+        "robogaze": __version__,
+        "proposal": proposal,
+        "builder": options.builder,
+        "title": built.title,
+        "bugs": [bug.record for bug in built.bugs],
+        "commands_to_win": len(built.walkthrough),
+        "target": built.target,
+        "found_by_preliminary_agent": list(built.found),
+        "models": models.answer_settings(),
+        "usage": built.usage.model_dump(),
+    }
+    return json.dumps(summary, ensure_ascii=False, indent=1) + "\n"
