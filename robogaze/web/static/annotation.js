@@ -72,6 +72,7 @@ function lacks(event) {
   if (isRejected(event)) return event.reason.trim() ? [] : ["reason"];
   const missing = ["dimension", "type", "severity"].filter((field) => event[field] === null);
   if (!event.spans.length) missing.push("span");
+  if (!event.description.trim()) missing.push("description");
   if (event.origin === "model" && event.verdict === null) missing.push("verdict");
   return missing;
 }
@@ -79,5 +80,7 @@ function lacks(event) {
 /** The events of a saved annotation and those of a review that it does not have yet. */
 function startingEvents(annotation, review) {
   const known = new Set(annotation.events.map((event) => event.id));
-  return [...annotation.events, ...(review?.events ?? []).filter((event) => !known.has(event.id))];
+  const events = [...annotation.events, ...(review?.events ?? []).filter((event) => !known.has(event.id))];
+  // The server derives the frames of a span; the page only knows times.
+  return events.map((event) => ({ ...event, spans: event.spans.map(({ start_s, end_s }) => ({ start_s, end_s })) }));
 }

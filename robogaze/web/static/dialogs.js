@@ -25,7 +25,9 @@ function showDialog(title, content, choices = {}, { onClose = () => {}, mustChoo
     onClose();
   });
   dialog.addEventListener("keydown", (event) => {
-    if (event.key === "?" && !event.target.closest("input") && !mustChoose) close();
+    if (event.key !== "?" || mustChoose) return;
+    event.preventDefault(); // the key that opened the dialog closes it
+    close();
   });
   document.body.append(dialog);
   dialog.showModal();

@@ -44,6 +44,7 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
     onChange: (changes, stroke = null) => update(changes, stroke),
     onSpan: (number) => visit(current(), number),
     onVerdict: (verdict) => (verdict === "accepted" ? accept() : reject()),
+    onReason: (reason, stroke) => setOnEvent({ reason }, stroke),
     onDelete: deleteEvent,
   });
   const facts = make("section", { class: "type-facts", "aria-label": "guide" });
@@ -267,18 +268,21 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
   function accept() {
     const event = current();
     if (!event || event.origin === "person") return say("Only an event of the model is accepted or rejected.");
-    setVerdict(event, event.origin === "edited" ? "edited" : "accepted");
+    setOnEvent({ verdict: event.origin === "edited" ? "edited" : "accepted" });
   }
 
   function reject() {
     const event = current();
     if (!event || event.origin === "person") return say("Only an event of the model is accepted or rejected.");
-    setVerdict(event, "rejected");
+    setOnEvent({ verdict: "rejected" });
     form.giveReason();
   }
 
-  function setVerdict(event, verdict) {
-    annotation.change({ events: withEvent(annotation.state().events, { ...event, verdict }) });
+  /** What a reviewer says about the model's event, which does not edit it. */
+  function setOnEvent(changes, stroke = null) {
+    const { events, clean } = annotation.state();
+    const event = { ...current(), ...changes };
+    annotation.change({ events: withEvent(events, event), clean: clean && isRejected(event) }, stroke);
   }
 
   // The server.
@@ -304,7 +308,7 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
       visit(unfinished, 0);
       return say(`Not submitted: this event needs ${lacks(unfinished).join(", ")}.`, true);
     }
-    if (!clean && !events.length) return say("Not submitted: add an event (a), or mark the clip as clean (c).", true);
+    if (!clean && events.every(isRejected)) return say("Not submitted: add an event (a), or mark the clip as clean (c).", true);
     if (!(await saver.flush())) return say("Not submitted: the annotation is not saved yet.", true);
     const answer = await ask(`${clipPath(clip.clip_id)}/submit`, "POST", { base_revision: saver.revision() }).catch(
       (error) => error,
@@ -418,10 +422,13 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
     help: () => showShortcuts(mode),
   });
 
-  showSaved(clip.annotation.revision ? "saved" : "new", "");
-  saved.textContent ||= "";
+  if (clip.annotation.revision) showSaved("saved", "");
   follow(0);
   draw();
+  // Frames can be shown and marked once the first is there.
+  const makeReady = () => home.toggleAttribute("data-ready", true);
+  if (video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA) makeReady();
+  else for (const name of ["loadeddata", "error"]) video.addEventListener(name, makeReady, { once: true });
 }
 
 /** How the annotation of a calibration clip agrees with its key. */

@@ -2,9 +2,10 @@
 
 /**
  * The form; `onChange` is called with changes of the event and the name of the stroke they belong to, or null,
- * `onSpan` with the number of the span that is chosen, `onVerdict` with "accepted" or "rejected".
+ * `onSpan` with the number of the span that is chosen, `onVerdict` with "accepted" or "rejected", `onReason` with why an
+ * event is rejected and the name of the stroke.
  */
-function createForm(clip, guide, { onChange, onSpan, onVerdict, onDelete }) {
+function createForm(clip, guide, { onChange, onSpan, onVerdict, onReason, onDelete }) {
   let event = null;
   const dimension = make(
     "select",
@@ -36,7 +37,7 @@ function createForm(clip, guide, { onChange, onSpan, onVerdict, onDelete }) {
   const reason = make("input", {
     id: "reason",
     type: "text",
-    oninput: () => onChange({ reason: reason.value }, `reason ${event.id}`),
+    oninput: () => onReason(reason.value, `reason ${event.id}`),
   });
   const verdictButtons = ["accepted", "rejected"].map((verdict) =>
     make("button", { type: "button", "data-verdict": verdict, onclick: () => onVerdict(verdict) }, VERDICTS[verdict]),

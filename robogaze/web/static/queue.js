@@ -10,6 +10,7 @@ openQueue().catch((error) => {
 async function openQueue() {
   const [guide, queue] = await Promise.all([ask("/api/guide"), ask("/api/queue")]);
   createQueue(guide, queue);
+  document.querySelector("main").toggleAttribute("data-ready", true);
 }
 
 function createQueue({ mode, domain }, { annotator, clips, progress }) {
@@ -64,7 +65,12 @@ function createQueue({ mode, domain }, { annotator, clips, progress }) {
       make(
         "span",
         { class: "clip-found" },
-        `${tenths(clip.duration_s)}${clip.seconds_spent ? ` · ${durationWords(clip.seconds_spent)} spent` : ""}`,
+        [
+          clip.duration_s !== null && tenths(clip.duration_s),
+          clip.seconds_spent > 0 && `${durationWords(clip.seconds_spent)} spent`,
+        ]
+          .filter(Boolean)
+          .join(" · "),
       ),
     );
   }

@@ -52,6 +52,6 @@ function joined(spans) {
   return result;
 }
 
-const tenths = (time) => `${time.toFixed(1)} s`;
+const tenths = (time) => `${toGrid(time).toFixed(1)} s`;
 const spanWords = ({ start_s, end_s }) => `${start_s.toFixed(1)}–${end_s.toFixed(1)} s`;
 const onsetOf = (event) => event.spans[0]?.start_s ?? 0;

@@ -1,0 +1,59 @@
+"""What the browser tests of the annotator share: a running server, Chromium, and an editor that is driven by keys."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reporting.browsing import WAIT_S, chromium
+
+from robogaze.domains import Domain
+
+from .clips import STEADY_MS, UNEVEN_MS, write_numbered
+from .editing import Window
+from .serving import Site, serve
+
+DEMO = Path(__file__).parents[2] / "datasets/demo/clips"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="session")
+def numbered(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Clips whose frames show their number: one at a steady rate with B-frames, and one at a variable rate."""
+    folder = tmp_path_factory.mktemp("numbered")
+    return {
+        "steady": write_numbered(folder / "steady.mp4", STEADY_MS),
+        "uneven": write_numbered(folder / "uneven.mp4", UNEVEN_MS),
+    }
+
+
+@pytest.fixture
+def site(robot: Domain, numbered: dict[str, Path]) -> Iterator[Site]:
+    """An annotator's queue of two demo clips and the numbered ones."""
+    demo = {name: DEMO / f"{name}.mp4" for name in ("cube_teleports", "pick_place_clean")}
+    with serve(robot, demo | numbered) as running:
+        yield running
+
+
+@pytest.fixture
+def window(browser: Any) -> Iterator[Callable[..., Window]]:
+    """Opens browser windows, each with its own storage. At the end, no page may have an error."""
+    opened: list[Window] = []
+
+    def open_window(site: Site, path: str = "/", **settings: Any) -> Window:
+        context = browser.new_context(**{"viewport": {"width": 1400, "height": 900}, **settings})
+        context.set_default_timeout(1000 * WAIT_S)
+        opened.append(Window(context.new_page(), site))
+        opened[-1].open(path)
+        return opened[-1]
+
+    yield open_window
+    problems = [problem for window in opened for problem in window.problems]
+    for window in opened:
+        window.page.context.close()
+    assert problems == []

@@ -1,0 +1,267 @@
+"""A person annotates: from the queue to the submitted clip, with mistakes, in two windows, and without a server."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from robogaze.domains import Domain
+
+from .conftest import DEMO
+from .editing import Window
+from .serving import Site, serve
+
+CLIP = "/clips/cube_teleports"
+
+
+def test_a_clip_by_keyboard_alone_from_the_queue_to_submit(window: Callable[..., Window], site: Site) -> None:
+    page = window(site)
+    page.press("Enter")
+    page.wait_path(CLIP)
+    assert page.run("document.querySelector('video').readyState") >= 2
+    page.press("Shift+ArrowRight", "'", "'")
+    page.mark()
+    page.press(".", ".", "]", "Shift+ArrowRight", "a", "6", "t")
+    page.page.keyboard.type("blur")
+    page.press("Enter", "Shift+Digit2", "d")
+    page.page.keyboard.type("The picture is soft.")
+    page.press("Control+Enter")
+    page.wait_path("/clips/pick_place_clean")
+    page.press("c", "Control+Enter")
+    page.wait_path("/clips/steady")
+    saved = site.annotation("cube_teleports")
+    assert saved["status"] == "submitted"
+    assert [
+        (event["dimension"], event["type"], event["spans"], event["severity"], event["description"])
+        for event in saved["events"]
+    ] == [
+        ("physical_plausibility", "object_teleportation", [{"start_s": 1.2, "end_s": 1.4}], 4, "The cube jumps."),
+        ("visual_quality", "blur", [{"start_s": 2.3, "end_s": 2.4}], 2, "The picture is soft."),
+    ]
+    assert saved["seconds_spent"] > 0
+    clean = site.annotation("pick_place_clean")
+    assert (clean["status"], clean["clean"], clean["events"]) == ("submitted", True, [])
+    page.press("q")
+    page.wait_path("/")
+    assert page.page.locator("#progress").inner_text().startswith("2 of 4 clips submitted")
+    assert page.page.locator("[aria-current=true] .clip-id").inner_text().strip() == "steady"
+
+
+def test_an_edge_is_dragged_undone_and_everything_is_there_after_a_reload(
+    window: Callable[..., Window], site: Site
+) -> None:
+    page = window(site, CLIP)
+    page.press("Shift+ArrowRight")
+    page.mark()
+    page.press("Shift+ArrowRight", "]")
+    second = page.box(".ruler")["width"] / 4.3125
+    page.drag(".bar .grip:last-child", second)
+    assert page.spans() == ["1.0–3.1 s"]
+    assert page.frame() == 49  # the last frame of the span is shown
+    page.drag(".bar .grip", second / 2)
+    assert page.spans() == ["1.5–3.1 s"]
+    page.drag(".bar span", -second)
+    assert page.spans() == ["0.5–2.1 s"]
+    page.press("u")
+    assert page.spans() == ["1.5–3.1 s"]
+    page.press("u", "u")
+    assert page.spans() == ["1.0–2.1 s"]
+    page.press("Shift+u")
+    page.wait_saved()
+    before = page.events()
+    page.page.reload()
+    page.wait_path(CLIP)
+    assert [{**event, "selected": True} for event in page.events()] == before
+    page.press("n")
+    assert page.value("#description") == "The cube jumps."
+
+
+def test_an_edge_dragged_past_the_other_stays_a_span(window: Callable[..., Window], site: Site) -> None:
+    page = window(site, CLIP)
+    page.press("Shift+ArrowRight", "a", "Shift+ArrowRight", "]")
+    width = page.box(".ruler")["width"]
+    page.drag(".bar .grip", width)
+    assert page.spans() == ["2.0–2.1 s"]
+    page.drag(".bar .grip:last-child", 2 * width)
+    assert page.spans() == ["2.0–4.3 s"]
+    page.drag(".bar .grip:last-child", -2 * width)
+    assert page.spans() == ["2.0–2.1 s"]
+
+
+def test_spans_that_are_dragged_together_become_one(window: Callable[..., Window], site: Site) -> None:
+    page = window(site, CLIP)
+    page.press("a", "Shift+ArrowRight", "Shift+ArrowRight", "s")
+    assert page.spans() == ["0.0–0.1 s", "2.0–2.1 s"]
+    page.drag(".bar[data-bar='e1 0'] .grip:last-child", page.box(".ruler")["width"] * 2.5 / 4.3125)
+    assert page.spans() == ["0.0–2.6 s"]
+    page.press("u")
+    assert page.spans() == ["0.0–0.1 s", "2.0–2.1 s"]
+
+
+def test_overlapping_events_of_a_dimension_are_packed(window: Callable[..., Window], site: Site) -> None:
+    page = window(site, CLIP)
+    for _ in range(3):
+        page.press("a", "5", "Shift+ArrowRight", "]", "ArrowLeft")
+    tops = page.run("[...document.querySelectorAll('.bar')].map((bar) => bar.getBoundingClientRect().top)")
+    assert len(set(tops)) == 2  # the third begins where the first is over
+
+
+def test_a_box_is_drawn_on_the_picture_and_on_one_view(window: Callable[..., Window], site: Site) -> None:
+    site.clips["cube_teleports"]["views"] = [
+        {"name": name, "x": x, "y": 0, "width": 320, "height": 480} for name, x in (("left", 0), ("right", 320))
+    ]
+    page = window(site, CLIP)
+    page.press("a", "v", "v", "b")  # the right view
+    stage = page.box(".stage")
+    scale = min(stage["width"] / 320, stage["height"] / 480)
+    x, y = stage["x"] + stage["width"] / 2, stage["y"] + stage["height"] / 2
+    page.page.mouse.move(x, y)
+    page.page.mouse.down()
+    page.page.mouse.move(x + 64 * scale, y + 48 * scale, steps=3)
+    page.page.mouse.up()
+    page.press("Escape")
+    page.wait_saved()
+    box = site.annotation("cube_teleports")["events"][0]["box"]
+    assert box == pytest.approx({"x": 0.75, "y": 0.5, "width": 0.1, "height": 0.1, "time_s": 0.0}, abs=0.005)
+
+
+# Saving.
+
+
+def test_two_windows_never_overwrite_each_other_silently(window: Callable[..., Window], site: Site) -> None:
+    first, second = window(site, CLIP), window(site, CLIP)
+    first.mark(text="the first")
+    first.wait_saved()
+    second.mark(text="the second", severity="2")
+    second.expect(lambda: second.dialog() == "This clip was changed in another window")
+    versions = second.page.locator("dialog .versions").inner_text()
+    assert "the first" in versions
+    assert "the second" in versions
+    assert second.page.locator(".saved").inner_text().startswith("Not saved")
+    second.press("Escape")
+    assert second.dialog() == "This clip was changed in another window"
+    second.page.get_by_role("button", name="Take the other version").click()
+    assert second.selected()["severity"] == "4"
+    second.wait_saved()
+    assert site.annotation("cube_teleports")["events"][0]["description"] == "the first"
+    second.press("u")
+    second.wait_saved()
+    assert site.annotation("cube_teleports")["events"][0]["description"] == "the second"
+    first.press("Shift+Digit5")
+    first.expect(lambda: first.dialog() != "")
+    first.page.get_by_role("button", name="Keep this version").click()
+    first.wait_saved()
+    assert site.annotation("cube_teleports")["events"][0]["severity"] == 5
+    _forget_refusals(first, second)
+
+
+def test_without_a_server_edits_are_kept_and_saved_later(window: Callable[..., Window], site: Site) -> None:
+    page = window(site, CLIP)
+    page.page.route("**/api/clips/cube_teleports", lambda route: route.abort())
+    page.mark()
+    page.expect(lambda: page.page.locator(".saved").inner_text() == "Not saved: the server cannot be reached")
+    page.press("Shift+Digit1", "Control+Enter")
+    page.expect(lambda: page.message() == "Not submitted: the annotation is not saved yet.")
+    assert site.annotation("cube_teleports")["revision"] == 0
+    page.press("q")
+    page.expect(lambda: page.dialog() == "Not saved")
+    page.page.get_by_role("button", name="Stay").click()
+    page.page.unroute("**/api/clips/cube_teleports")
+    page.wait_saved()
+    assert site.annotation("cube_teleports")["events"][0]["severity"] == 1
+    _forget_refusals(page)
+
+
+def test_nothing_is_called_saved_before_the_server_says_so(window: Callable[..., Window], site: Site) -> None:
+    page = window(site, CLIP)
+    held: list[Any] = []
+    page.page.route("**/api/clips/cube_teleports", lambda route: held.append(route))
+    page.press("a")
+    page.expect(lambda: held)
+    page.press("Shift+Digit3")
+    page.page.wait_for_timeout(600)
+    assert page.page.locator(".saved").inner_text() == "Saving …"
+    assert len(held) == 1  # one request at a time
+    page.page.unroute("**/api/clips/cube_teleports")
+    held[0].continue_()
+    page.wait_saved()
+    assert site.annotation("cube_teleports")["events"][0]["severity"] == 3
+
+
+def _forget_refusals(*pages: Window) -> None:
+    """Chromium reports every refused request of a page as an error of it."""
+    for page in pages:
+        page.problems[:] = [text for text in page.problems if not text.startswith("Failed to load resource")]
+
+
+# Text is text.
+
+
+def test_markup_in_an_instruction_and_a_description_is_text(window: Callable[..., Window], site: Site) -> None:
+    markup = "<img src=x onerror=\"document.title='hit'\"><b>bold</b>"
+    site.clips["cube_teleports"]["instruction"] = markup
+    page = window(site)
+    assert markup in page.page.locator(".clips").inner_text()
+    page.open(CLIP)
+    assert page.page.locator(".instruction").inner_text() == markup
+    page.mark(text=markup)
+    page.wait_saved()
+    page.page.reload()
+    page.wait_path(CLIP)
+    page.press("n")
+    assert page.value("#description") == markup
+    assert "hit" not in page.page.title()
+    assert page.page.locator("main b", has_text="bold").count() == 0
+
+
+# The queue.
+
+
+def test_two_thousand_clips_scroll_with_few_rows_in_the_page(window: Callable[..., Window], robot: Domain) -> None:
+    clips = {f"clip_{number:04}": DEMO / "cube_teleports.mp4" for number in range(2000)}
+    with serve(robot, clips) as site:
+        queue = window(site)
+        rows = lambda: queue.run("document.querySelectorAll('.clips li').length")  # noqa: E731
+        assert rows() < 40
+        worst = queue.run("""() => new Promise((done) => {
+          const box = document.querySelector(".clips");
+          let [worst, last, count] = [0, performance.now(), 0];
+          const step = (now) => {
+            worst = Math.max(worst, now - last);
+            last = now;
+            box.scrollTop += 400;
+            if (++count < 120) requestAnimationFrame(step); else done(worst);
+          };
+          requestAnimationFrame(step);
+        })""")
+        assert rows() < 40
+        assert worst < 250, f"a frame of scrolling took {worst:.0f} ms"
+        queue.press("End")
+        assert queue.page.locator("[aria-current=true] .clip-id").inner_text().strip() == "clip_1999"
+        queue.press("Enter")
+        queue.wait_path("/clips/clip_1999")
+
+
+# Sizes, colours, aids.
+
+
+@pytest.mark.parametrize("width", [800, 1000, 1280, 1600])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everything_is_within_the_window(window: Callable[..., Window], site: Site, width: int, scheme: str) -> None:
+    page = window(site, CLIP, viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page.mark()
+    assert page.run("document.documentElement.scrollWidth") <= width
+    assert page.box(".stage")["width"] >= 380
+    page.press("q")
+    page.wait_path("/")
+    assert page.run("document.documentElement.scrollWidth") <= width
+
+
+def test_colour_and_pattern_differ_by_dimension(window: Callable[..., Window], site: Site) -> None:
+    page = window(site, CLIP)
+    styles = page.run("""[...document.querySelectorAll(".tracks .swatch")].map((swatch) => {
+      const { borderColor, backgroundImage } = getComputedStyle(swatch);
+      return [borderColor, backgroundImage.replace(/color[^)]*\\)|rgba?\\([^)]*\\)/g, "")];
+    })""")
+    assert len(styles) == 6
+    assert len({colour for colour, _ in styles}) == len({pattern for _, pattern in styles}) == 6
