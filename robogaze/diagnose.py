@@ -73,7 +73,7 @@ def open_clip(
         end_s=entry.end_s,
     )
     try:
-        clip = _clip(entry, decoded)
+        clip = clip_record(entry, decoded)
         evidence = None if recorder is None else recorder.evidence(clip.layout.active, clip.duration_s)
         media = {
             "decoder": decoder,
@@ -109,7 +109,8 @@ def content_sha256(entry: ManifestEntry) -> str:
     return content
 
 
-def _clip(entry: ManifestEntry, decoded: DecodedClip) -> Clip:
+def clip_record(entry: ManifestEntry, decoded: DecodedClip) -> Clip:
+    """The record of a decoded clip. Raises VideoError as `content_sha256` does."""
     content, times_s = content_sha256(entry), tuple(decoded.times_s)
     is_part = entry.start_s is not None or entry.end_s is not None
     return Clip(

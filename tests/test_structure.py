@@ -28,8 +28,9 @@ TIERS = (
     {"stages", "evaluation"},
     {"diagnose", "comparison", "agreement", "ranking", "rehearse", "doctor"},
     {"forge", "render"},
-    {"reporting", "web"},
+    {"reporting"},
     {"run"},
+    {"web"},
     {"cli"},
 )
 """The parts of the package from the ground up. A part imports from the tiers below its own and from itself."""

@@ -12,7 +12,6 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
-from scipy.special import softmax
 
 from robogaze.core.data import Data
 from robogaze.errors import InputError
@@ -95,6 +94,8 @@ class Classifier(Data):
 
     def probabilities(self, measured: Mapping[str, Series]) -> Mapping[str, Series]:
         """The probability of each class in every frame of a view."""
+        from scipy.special import softmax  # 0.2 s to import; a mistyped option is reported before
+
         weights = np.array([feature_class.weights for feature_class in self.classes])
         constants = np.array([feature_class.constant for feature_class in self.classes])
         sums = self.scaled(self.feature_values(measured)) @ weights.T + constants

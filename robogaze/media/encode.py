@@ -19,18 +19,26 @@ _CLOCK = Fraction(1, 90_000)  # seconds; 15, 16, 24, 25, 29.97 and 30 frames per
 _ENCODING = {"crf": "16", "preset": "veryfast", "bf": "0", "threads": "1"}
 
 
-def write_video(path: Path, frames: Iterable[Image], times_s: Sequence[float], duration_s: float) -> None:
+def write_video(
+    path: Path,
+    frames: Iterable[Image],
+    times_s: Sequence[float],
+    duration_s: float,
+    key_frame_every: int | None = None,
+) -> None:
     """Write frames (RGB, of one size), one for each of the ascending `times_s`, to an MP4 file.
 
+    With `key_frame_every`, a number of frames, a player can seek to any frame fast; without it the encoder decides.
     `duration_s` is the end of the last frame; if frames are not evenly spaced, readers derive it from the mean rate.
     The file is complete or does not exist. Raises ValueError if there are more or fewer frames than times.
     """
     ticks = [round(time_s / _CLOCK) for time_s in (*times_s, duration_s)]
     rate = Fraction(len(times_s) / duration_s).limit_denominator(1001)
     part = path.with_name(f".part-{path.name}")
+    options = _ENCODING if key_frame_every is None else {**_ENCODING, "g": str(key_frame_every)}
     try:
         with av.open(str(part), "w", format="mp4", options={"movflags": "+faststart"}) as container:
-            stream = container.add_stream("libx264", rate=rate, options=_ENCODING)
+            stream = container.add_stream("libx264", rate=rate, options=options)
             stream.pix_fmt, stream.codec_context.time_base, stream.time_base = "yuv420p", _CLOCK, _CLOCK
             for image, start, end in zip(frames, ticks[:-1], ticks[1:], strict=True):
                 even = np.ascontiguousarray(image[: image.shape[0] // 2 * 2, : image.shape[1] // 2 * 2])

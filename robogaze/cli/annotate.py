@@ -1,0 +1,173 @@
+"""`robogaze annotate`: people annotate clips in a browser, or review the events of a run."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from robogaze.cli import interrupt
+from robogaze.cli.shared.clips import check_exist
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from robogaze.web.access import AccessRules
+    from robogaze.web.annotator import Annotator
+
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_EVERY_ADDRESS = ("0.0.0.0", "::")
+_STORE = "annotations.sqlite"
+
+
+@click.command()
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH...]")
+@click.option("--as", "name", metavar="NAME", help="Who annotates.")
+@click.option("--store", type=click.Path(dir_okay=False, path_type=Path), default=_STORE, show_default=True,
+              help="The file that keeps the annotations; several people may use one.")  # fmt: skip
+@click.option("--domain", help="What to look for: the name of a domain or its folder.  [default: the built-in default]")
+@click.option(
+    "--annotators", metavar="NAME,NAME,...", help="All who share the clips; without --as each gets an address."
+)
+@click.option("--annotators-per-clip", type=click.IntRange(min=1), metavar="K", help="Give each clip to K of them.")
+@click.option("--calibration", type=click.Path(exists=True, path_type=Path), metavar="REFERENCES",
+              help="Clips with references come first, with feedback after each.")  # fmt: skip
+@click.option("--from", "start", type=click.Path(exists=True, path_type=Path), metavar="ANNOTATIONS",
+              help="Start with these annotations, in any format that is recognised.")  # fmt: skip
+@click.option("--review", type=click.Path(exists=True, path_type=Path), metavar="RUN",
+              help="Review the events of a run. Without PATH, the clips of the run.")  # fmt: skip
+@click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Review a sample of about N clips.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed of --sample.")
+@click.option("--host", default=_LOOPBACK[0], show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to listen on.  [default: a free one]")
+@click.option("--no-browser", is_flag=True, help="Do not open a browser.")
+def annotate(
+    paths: tuple[Path, ...],
+    name: str | None,
+    store: Path,
+    domain: str | None,
+    annotators: str | None,
+    annotators_per_clip: int | None,
+    calibration: Path | None,
+    start: Path | None,
+    review: Path | None,
+    sample: int | None,
+    seed: int,
+    host: str,
+    port: int,
+    no_browser: bool,
+) -> int:
+    """Annotate clips in a browser: when, what, and how severe.
+
+    PATH is a video, a folder, a manifest or anything else that robogaze score reads. Annotations are saved as they are
+    made; the same command continues. robogaze annotations lists them and writes them as reports.
+    """
+    names = _names(name, annotators)
+    shown = (name,) if name else names
+    if not paths and review is None:
+        raise click.UsageError("name the clips to annotate: videos, folders or manifests (.jsonl)")
+    if paths:
+        check_exist(*paths)
+
+    from datetime import UTC, datetime
+
+    from robogaze.domains import default_domain
+    from robogaze.domains.load import find_domain
+    from robogaze.web.annotation_store import open_store
+    from robogaze.web.opening import AnnotationOptions, clips_of_run, open_annotator
+
+    options = AnnotationOptions(
+        names, domain or default_domain(), annotators_per_clip, start, calibration, review, sample, seed
+    )
+    find_domain(options.domain)
+    _check_extra()
+
+    from robogaze.run.clips import list_clips
+
+    entries = list_clips(paths).entries if paths or review is None else clips_of_run(review)
+    opened = open_annotator(entries, open_store(store), options, lambda: datetime.now(UTC))
+    for entry in opened.unreadable:
+        click.echo(f"left out: {entry.address} cannot be read", err=True)
+    interrupt.keeps(f"annotations are kept in {store}; run the same command again to continue")
+    with _listening(host, port) as listener:
+        tokens = {secrets.token_urlsafe(24): person for person in shown}
+        _announce(opened.annotator, store, host, listener.getsockname()[1], tokens, no_browser=no_browser)
+        _serve(opened.annotator, listener, _rules(host, listener.getsockname()[1], tokens))
+    return 0
+
+
+def _names(name: str | None, annotators: str | None) -> tuple[str, ...]:
+    """All who share the clips."""
+    names = tuple(part.strip() for part in (annotators or name or "").split(",") if part.strip())
+    if not names:
+        raise click.UsageError("say who annotates: --as NAME")
+    if name is not None and name not in names:
+        raise click.UsageError(f"--as {name} is not in --annotators {annotators}")
+    return names
+
+
+def _check_extra() -> None:
+    """Raise MissingExtra before anything is opened."""
+    from importlib.util import find_spec
+
+    from robogaze.errors import MissingExtra
+
+    for package in ("starlette", "uvicorn"):
+        if find_spec(package) is None:
+            raise MissingExtra(package, "annotate")
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that listens. Raises InputError if the address cannot be used."""
+    from robogaze.errors import InputError
+
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise InputError(f"--host {host} --port {port} cannot be used: {error.strerror or error}") from error
+
+
+def _rules(host: str, port: int, tokens: Mapping[str, str]) -> AccessRules:
+    from robogaze.web.access import AccessRules
+
+    known = frozenset({*_LOOPBACK, host, socket.gethostname()} if host not in _LOOPBACK else _LOOPBACK)
+    return AccessRules(names=tokens, hosts=known, port=port, any_address=host in _EVERY_ADDRESS)
+
+
+def _announce(
+    annotator: Annotator, store: Path, host: str, port: int, tokens: Mapping[str, str], *, no_browser: bool
+) -> None:
+    """Print the addresses, one per annotator, and open the page of a single one."""
+    at = "127.0.0.1" if host in _EVERY_ADDRESS else host
+    at = f"[{at}]" if ":" in at else at
+    if host not in _LOOPBACK:
+        click.echo(
+            f"--host {host}: everyone who can reach this machine and has the address can see the clips and annotate; "
+            "the connection is not encrypted",
+            err=True,
+        )
+        if host in _EVERY_ADDRESS:
+            click.echo(f"from other machines, write {socket.gethostname()} instead of {at}", err=True)
+    what = f"review of {annotator.review}" if annotator.review else "annotations"
+    click.echo(f"{what} in {store}; Ctrl-C ends the server and loses nothing that is saved", err=True)
+    addresses = {person: f"http://{at}:{port}/?token={token}" for token, person in tokens.items()}
+    for person, address in addresses.items():
+        click.echo(f"{len(annotator.clip_ids(person))} clips for {person}: ", nl=False, err=True)
+        click.echo(address)
+    if len(addresses) == 1 and not no_browser:
+        import webbrowser
+
+        webbrowser.open(next(iter(addresses.values())))
+
+
+def _serve(annotator: Annotator, listener: socket.socket, rules: AccessRules) -> None:
+    import uvicorn
+
+    from robogaze.web.app import make_app
+
+    config = uvicorn.Config(make_app(annotator, rules), log_level="warning", access_log=False, lifespan="off")
+    uvicorn.Server(config).run(sockets=[listener])

@@ -1,0 +1,181 @@
+"""What a page shows of a clip: the exact times of its frames, a video that a browser plays, a thumbnail.
+
+A browser gets the file itself if it is sure to play it with the same frame times: H.264 (8 bits, 4:2:0) or AV1 in MP4,
+VP8, VP9 or AV1 in WebM, whole, with its first frame at 0. Everything else gets a proxy: H.264 with the same frames at
+the same times and a short distance between key frames, made once and kept in a folder beside the store.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from robogaze.core.clip import Clip, Layout
+from robogaze.core.time import RESOLUTION
+from robogaze.datasets import ManifestEntry, file_sha256
+from robogaze.errors import VideoError
+from robogaze.media.compose import encode_jpeg, fit
+from robogaze.media.decode import Frame, Image, read_frames
+from robogaze.media.decode_pyav import length_s, open_video, seconds
+from robogaze.media.encode import write_video
+from robogaze.media.grid import detect_layout
+from robogaze.web.annotation_store import AnnotationStore
+
+_PLAYED = {
+    (".mp4", "h264"): "video/mp4",
+    (".m4v", "h264"): "video/mp4",
+    (".mov", "h264"): "video/mp4",
+    (".mp4", "av1"): "video/mp4",
+    (".webm", "vp8"): "video/webm",
+    (".webm", "vp9"): "video/webm",
+    (".webm", "av1"): "video/webm",
+}
+"""The media types that browsers play, by suffix and codec."""
+
+_PIXELS = ("yuv420p", "yuvj420p")
+_KEY_FRAME_EVERY = 8
+_THUMBNAIL_PX, _THUMBNAIL_QUALITY, _THUMBNAILS = 160, 75, 4000
+_FIELDS = ("instruction", "prompt_id", "checkpoint", "split", "task_family", "embodiment")
+
+
+@dataclass(frozen=True)
+class PlayableVideo:
+    """A file that a browser plays, and its media type."""
+
+    path: Path
+    media_type: str
+
+
+@dataclass
+class ClipMedia:
+    """Reads clips for a page; decoded records are kept in the store, proxies in `folder`.
+
+    Its methods raise VideoError for a file that cannot be read. They may be called from any thread.
+    """
+
+    store: AnnotationStore
+    folder: Path
+    _thumbnails: "OrderedDict[str, bytes]" = field(default_factory=OrderedDict)
+    _locks: dict[str, threading.Lock] = field(default_factory=dict)
+
+    def clip(self, entry: ManifestEntry) -> Clip:
+        """The record of a clip with the exact time of every frame, decoded when it is first asked for."""
+        assert entry.clip_id is not None, "entries have ids"
+        with self._lock(entry.clip_id):
+            key = _file_key(entry)
+            known = self.store.clip(entry.clip_id, key)
+            if known is None:
+                known = _decoded(entry, entry.clip_id)
+                self._refuse_other_content(known)
+                self.store.add_clip(known, key)
+        return known
+
+    def duration_s(self, entry: ManifestEntry) -> float | None:
+        """The length of a clip without decoding it, from its record or what its file declares; None if unreadable."""
+        assert entry.clip_id is not None, "entries have ids"
+        try:
+            known = self.store.clip(entry.clip_id, _file_key(entry))
+            if known is not None:
+                return known.duration_s
+            whole_s = length_s(entry.path)
+        except VideoError:
+            return None
+        end_s = whole_s if entry.end_s is None else entry.end_s
+        return None if end_s != end_s else max(0.0, end_s - (entry.start_s or 0.0))
+
+    def video(self, entry: ManifestEntry, *, proxy: bool = False) -> PlayableVideo:
+        """A file that a browser plays; with `proxy`, a proxy in any case."""
+        media_type = None if proxy else _plays_as(entry)
+        return (
+            PlayableVideo(self._proxy(entry), "video/mp4")
+            if media_type is None
+            else PlayableVideo(entry.path, media_type)
+        )
+
+    def thumbnail(self, entry: ManifestEntry) -> bytes:
+        """The first frame as a small JPEG."""
+        key = _file_key(entry)
+        if key not in self._thumbnails:
+            frames = read_frames(entry.path, start_s=entry.start_s, end_s=entry.end_s)
+            image = next(frames).image
+            if len(self._thumbnails) >= _THUMBNAILS:
+                self._thumbnails.popitem(last=False)
+            self._thumbnails[key] = encode_jpeg(fit(image, _THUMBNAIL_PX), _THUMBNAIL_QUALITY)
+        return self._thumbnails[key]
+
+    def _proxy(self, entry: ManifestEntry) -> Path:
+        clip = self.clip(entry)
+        part = "" if clip.start_s is None else f"-{clip.start_s:g}-{clip.end_s:g}"
+        path = self.folder / f"{clip.sha256[:32]}{part}.mp4"
+        with self._lock(clip.id):
+            if not path.is_file():
+                self.folder.mkdir(parents=True, exist_ok=True)
+                images = (frame.image for frame in _frames(entry))
+                write_video(path, images, clip.frame_times_s, clip.duration_s, key_frame_every=_KEY_FRAME_EVERY)
+        return path
+
+    def _refuse_other_content(self, clip: Clip) -> None:
+        before = self.store.clip(clip.id)
+        if before is not None and before.sha256 != clip.sha256 and self.store.has_revisions(clip.id):
+            raise VideoError(
+                f"{clip.uri} has other content than the clip {clip.id} that was annotated; put the file back, or give "
+                "it another clip_id"
+            )
+
+    def _lock(self, clip_id: str) -> threading.Lock:
+        return self._locks.setdefault(clip_id, threading.Lock())
+
+
+def _file_key(entry: ManifestEntry) -> str:
+    """What a clip's record depends on; it changes if the file is written again."""
+    try:
+        stat = entry.path.stat()
+    except OSError as error:
+        raise VideoError(f"{entry.path} cannot be read: {error.strerror}") from error
+    return f"{entry.path.absolute()} {stat.st_size} {stat.st_mtime_ns} {entry.model_dump_json(exclude={'path'})}"
+
+
+def _decoded(entry: ManifestEntry, clip_id: str) -> Clip:
+    content = file_sha256(entry.path)
+    entry.check_content(content)
+    times_s: list[float] = []
+    first: Image | None = None
+    end_s = start_s = 0.0
+    for frame in _frames(entry):
+        if first is None:
+            first, start_s = frame.image, frame.file_s
+        times_s.append(frame.time_s)
+        end_s = round(frame.time_s + frame.duration_s, 6)
+    assert first is not None, "a readable video has a frame"
+    is_part = entry.start_s is not None or entry.end_s is not None
+    return Clip(
+        id=clip_id,
+        uri=entry.path.absolute().as_posix(),
+        sha256=content,
+        start_s=start_s if is_part else None,
+        end_s=round(start_s + end_s, 6) if is_part else None,
+        frame_count=len(times_s),
+        frame_times_s=tuple(times_s),
+        duration_s=end_s,
+        fps=round(len(times_s) / end_s, 6),
+        width=first.shape[1],
+        height=first.shape[0],
+        initial_frame=None if entry.initial_frame is None else entry.initial_frame.as_posix(),
+        layout=entry.layout or detect_layout(first) or Layout(),
+        **{name: getattr(entry, name) for name in _FIELDS},
+    )
+
+
+def _frames(entry: ManifestEntry) -> Iterator[Frame]:
+    return read_frames(entry.path, start_s=entry.start_s, end_s=entry.end_s)
+
+
+def _plays_as(entry: ManifestEntry) -> str | None:
+    """The media type as which a browser plays the file with its own frame times; None if that is not sure."""
+    if entry.start_s is not None or entry.end_s is not None:
+        return None
+    with open_video(entry.path) as (_, stream):
+        codec, pixels = stream.codec_context.codec.canonical_name, stream.codec_context.pix_fmt
+        starts_at_0 = abs(seconds(stream.start_time or 0, stream)) <= RESOLUTION
+    return _PLAYED.get((entry.path.suffix.lower(), codec)) if pixels in _PIXELS and starts_at_0 else None

@@ -1,0 +1,151 @@
+"""Opens clips for annotation: their ids and lengths, what annotations start with, and what is reviewed."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from robogaze.core.annotation import ClipAnnotation
+from robogaze.datasets import ManifestEntry, file_sha256
+from robogaze.domains import load_domain
+from robogaze.errors import InputError, OptionError, VideoError
+from robogaze.store import StoredRun
+from robogaze.web.annotation_store import AnnotationStore
+from robogaze.web.annotator import Annotator
+from robogaze.web.clip_media import ClipMedia
+from robogaze.web.review import ReviewPlan, plan_review
+from robogaze.web.starts import annotations_for
+
+PROXIES = ".proxies"
+"""The suffix of the folder of proxies, after the name of the store."""
+
+_REVIEW = "review "
+"""Prefix of the setting that keeps the plan of a review, before the name of the run."""
+
+
+@dataclass(frozen=True)
+class AnnotationOptions:
+    """Who annotates, and what is shown.
+
+    `annotators` are all who share the clips; each clip is given to `per_clip` of them, None for all. `start` is a path
+    of annotations to begin with, `calibration` one of references, after which feedback is shown, `review` a run or any
+    annotations of a model; of the latter a `sample` of that many clips is drawn with `seed`, None for all.
+    """
+
+    annotators: Sequence[str]
+    domain: str
+    per_clip: int | None = None
+    start: Path | None = None
+    calibration: Path | None = None
+    review: Path | None = None
+    sample: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Raise OptionError for options that contradict each other."""
+        if len(set(self.annotators)) != len(self.annotators):
+            raise OptionError("the names of `annotators` must be different")
+        if self.per_clip is not None and not 1 <= self.per_clip <= len(self.annotators):
+            raise OptionError(f"`annotators_per_clip` is 1 to {len(self.annotators)}, the number of `annotators`")
+        if self.review is not None and (self.start is not None or self.calibration is not None):
+            raise OptionError("`review` cannot have `from` or `calibration`")
+        if self.sample is not None and self.review is None:
+            raise OptionError("`sample` is for `review`")
+
+
+@dataclass(frozen=True)
+class OpenedClips:
+    """An annotator, and the clips that were left out because their file cannot be read."""
+
+    annotator: Annotator
+    unreadable: tuple[ManifestEntry, ...]
+
+
+def open_annotator(
+    entries: Sequence[ManifestEntry], store: AnnotationStore, options: AnnotationOptions, now: Callable[[], datetime]
+) -> OpenedClips:
+    """Open clips for annotation. No video is decoded.
+
+    Raises InputError if the store has annotations with another taxonomy, if no clip can be read, and for annotations
+    that do not fit.
+    """
+    domain = load_domain(options.domain)
+    taxonomy = store.setting("taxonomy", domain.ref.taxonomy)
+    if taxonomy != domain.ref.taxonomy:
+        raise InputError(
+            f"the annotations in {store.path} use another taxonomy than {options.domain}; name another `store`, or the "
+            f"domain that they were made with ({store.settings().get('domain')})"
+        )
+    store.setting("domain", options.domain)
+    media = ClipMedia(store, store.path.with_name(f"{store.path.name}{PROXIES}"))
+    known = _identified(entries)
+    lengths = {clip_id: media.duration_s(entry) for clip_id, entry in known.items()}
+    durations_s = {clip_id: length for clip_id, length in lengths.items() if length is not None}
+    readable = {clip_id: entry for clip_id, entry in known.items() if clip_id in durations_s}
+    unreadable = tuple(entry for clip_id, entry in known.items() if clip_id not in durations_s)
+    if not readable:
+        raise InputError(f"none of the {len(entries)} clips can be read; robogaze dataset check says why")
+
+    def given(path: Path | None, author: str | None = None) -> dict[str, ClipAnnotation]:
+        return {} if path is None else annotations_for(path, readable, options.domain, author)
+
+    reviewed, review = given(options.review), ""
+    if options.review is not None:
+        review = options.review.resolve().name
+        plan = plan_review(reviewed, options.sample, options.seed)
+        store.set_setting(f"{_REVIEW}{review}", plan.model_dump_json())
+        readable = {clip_id: readable[clip_id] for clip_id in plan.clips}
+    annotator = Annotator(
+        entries=readable,
+        durations_s=durations_s,
+        domain=domain,
+        store=store,
+        media=media,
+        annotators=options.annotators,
+        now=now,
+        per_clip=options.per_clip,
+        starts=given(options.start, options.annotators[0] if len(options.annotators) == 1 else None),
+        keys=given(options.calibration),
+        reviewed=reviewed,
+        review=review,
+    )
+    return OpenedClips(annotator, unreadable)
+
+
+def review_plans(store: AnnotationStore) -> Mapping[str, ReviewPlan]:
+    """The plans of the reviews in a store, by the name of the run."""
+    return {
+        name.removeprefix(_REVIEW): ReviewPlan.model_validate_json(value)
+        for name, value in store.settings().items()
+        if name.startswith(_REVIEW)
+    }
+
+
+def clips_of_run(root: Path) -> tuple[ManifestEntry, ...]:
+    """The clips of a run folder, to be reviewed without naming them again. Raises InputError if it lists none."""
+    lines = StoredRun(root).lines
+    if not lines:
+        raise InputError(f"{root} is no run folder; name the clips: robogaze annotate CLIPS --review {root}")
+    fields = ("clip_id", "instruction", "prompt_id", "layout", "checkpoint", "split", "task_family", "embodiment")
+    return tuple(
+        ManifestEntry(
+            path=root.resolve() / line.path,
+            sha256=line.sha256,
+            start_s=line.start_s,
+            end_s=line.end_s,
+            **{name: getattr(line, name) for name in fields},
+        )
+        for line in lines
+    )
+
+
+def _identified(entries: Sequence[ManifestEntry]) -> dict[str, ManifestEntry]:
+    """The clips by id; those that share a file stem get an id by their content, the unreadable ones by their path."""
+    found: dict[str, ManifestEntry] = {}
+    for entry in entries:
+        try:
+            clip_id = entry.clip_id or entry.id_for(file_sha256(entry.path))
+        except VideoError:
+            clip_id = entry.address
+        found[clip_id] = entry.with_(clip_id=clip_id)
+    return found
