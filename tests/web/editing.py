@@ -9,7 +9,7 @@ from typing import Any
 from reporting.browsing import WAIT_S
 
 from .clips import READ_NUMBER
-from .serving import Site
+from .serving import Site, token
 
 _EVENTS = """() => [...document.querySelectorAll(".events [data-event]")].map((row) => ({
   id: row.dataset.event, name: row.querySelector(".claim-name").textContent,
@@ -25,10 +25,26 @@ class Window:
     page: Any
     site: Site
     problems: list[str] = field(default_factory=list)
+    person: str = ""
 
     def __post_init__(self) -> None:
         self.page.on("console", lambda message: self.problems.append(message.text))
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+
+    def sign_in(self, person: str) -> None:
+        """Get the cookie that the address of the command gives."""
+        self.person = person
+        cookie = {"name": f"robogaze_{self.site.port}", "value": token(person), "url": self.site.url()}
+        self.page.context.add_cookies([cookie])
+
+    def queue(self) -> list[str]:
+        """The clips of the person, in order."""
+        return self.site.queue(self.person)
+
+    def saved(self, clip: str = "cube_teleports") -> dict[str, Any]:
+        """What is saved of a clip, once the page says so."""
+        self.wait_saved()
+        return self.site.annotation(self.person, clip)
 
     def open(self, path: str) -> None:
         self.page.goto(self.site.url(path))

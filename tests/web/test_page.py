@@ -1,23 +1,25 @@
 """A person annotates: from the queue to the submitted clip, with mistakes, in two windows, and without a server."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from robogaze.domains import Domain
+from robogaze.datasets import ManifestEntry
 
-from .conftest import DEMO
+from .conftest import MARKUP
 from .editing import Window
-from .serving import Site, serve
+from .serving import DEMO, Site, serve
 
 CLIP = "/clips/cube_teleports"
 
 
 def test_a_clip_by_keyboard_alone_from_the_queue_to_submit(window: Callable[..., Window], site: Site) -> None:
     page = window(site)
+    first, second, third = page.queue()[:3]
     page.press("Enter")
-    page.wait_path(CLIP)
+    page.wait_path(f"/clips/{first}")
     assert page.run("document.querySelector('video').readyState") >= 2
     page.press("Shift+ArrowRight", "'", "'")
     page.mark()
@@ -26,10 +28,10 @@ def test_a_clip_by_keyboard_alone_from_the_queue_to_submit(window: Callable[...,
     page.press("Enter", "Shift+Digit2", "d")
     page.page.keyboard.type("The picture is soft.")
     page.press("Control+Enter")
-    page.wait_path("/clips/pick_place_clean")
+    page.wait_path(f"/clips/{second}")
     page.press("c", "Control+Enter")
-    page.wait_path("/clips/steady")
-    saved = site.annotation("cube_teleports")
+    page.wait_path(f"/clips/{third}")
+    saved = site.annotation(page.person, first)
     assert saved["status"] == "submitted"
     assert [
         (event["dimension"], event["type"], event["spans"], event["severity"], event["description"])
@@ -39,12 +41,12 @@ def test_a_clip_by_keyboard_alone_from_the_queue_to_submit(window: Callable[...,
         ("visual_quality", "blur", [{"start_s": 2.3, "end_s": 2.4}], 2, "The picture is soft."),
     ]
     assert saved["seconds_spent"] > 0
-    clean = site.annotation("pick_place_clean")
+    clean = site.annotation(page.person, second)
     assert (clean["status"], clean["clean"], clean["events"]) == ("submitted", True, [])
     page.press("q")
     page.wait_path("/")
-    assert page.page.locator("#progress").inner_text().startswith("2 of 4 clips submitted")
-    assert page.page.locator("[aria-current=true] .clip-id").inner_text().strip() == "steady"
+    assert page.page.locator("#progress").inner_text().startswith("2 of 5 clips submitted")
+    assert page.page.locator("[aria-current=true] .clip-id").inner_text().strip() == third
 
 
 def test_an_edge_is_dragged_undone_and_everything_is_there_after_a_reload(
@@ -107,29 +109,27 @@ def test_overlapping_events_of_a_dimension_are_packed(window: Callable[..., Wind
 
 
 def test_a_box_is_drawn_on_the_picture_and_on_one_view(window: Callable[..., Window], site: Site) -> None:
-    site.clips["cube_teleports"]["views"] = [
-        {"name": name, "x": x, "y": 0, "width": 320, "height": 480} for name, x in (("left", 0), ("right", 320))
-    ]
-    page = window(site, CLIP)
-    page.press("a", "v", "v", "b")  # the right view
+    page = window(site, "/clips/multi_view")
+    width, height = page.run("(({ videoWidth, videoHeight }) => [videoWidth, videoHeight])(document.querySelector('video'))")
+    page.press("a", "v", "v", "b")  # the view at the top right
     stage = page.box(".stage")
-    scale = min(stage["width"] / 320, stage["height"] / 480)
+    scale = min(stage["width"] / (width / 2), stage["height"] / (height / 2))
     x, y = stage["x"] + stage["width"] / 2, stage["y"] + stage["height"] / 2
     page.page.mouse.move(x, y)
     page.page.mouse.down()
-    page.page.mouse.move(x + 64 * scale, y + 48 * scale, steps=3)
+    page.page.mouse.move(x + 0.1 * width * scale, y + 0.1 * height * scale, steps=3)
     page.page.mouse.up()
     page.press("Escape")
-    page.wait_saved()
-    box = site.annotation("cube_teleports")["events"][0]["box"]
-    assert box == pytest.approx({"x": 0.75, "y": 0.5, "width": 0.1, "height": 0.1, "time_s": 0.0}, abs=0.005)
+    box = page.saved("multi_view")["events"][0]["box"]
+    assert box == pytest.approx({"x": 0.75, "y": 0.25, "width": 0.1, "height": 0.1, "time_s": 0.0}, abs=0.005)
 
 
 # Saving.
 
 
 def test_two_windows_never_overwrite_each_other_silently(window: Callable[..., Window], site: Site) -> None:
-    first, second = window(site, CLIP), window(site, CLIP)
+    first = window(site, CLIP)
+    second = window(site, CLIP, first.person)
     first.mark(text="the first")
     first.wait_saved()
     second.mark(text="the second", severity="2")
@@ -142,16 +142,13 @@ def test_two_windows_never_overwrite_each_other_silently(window: Callable[..., W
     assert second.dialog() == "This clip was changed in another window"
     second.page.get_by_role("button", name="Take the other version").click()
     assert second.selected()["severity"] == "4"
-    second.wait_saved()
-    assert site.annotation("cube_teleports")["events"][0]["description"] == "the first"
+    assert second.saved()["events"][0]["description"] == "the first"
     second.press("u")
-    second.wait_saved()
-    assert site.annotation("cube_teleports")["events"][0]["description"] == "the second"
+    assert second.saved()["events"][0]["description"] == "the second"
     first.press("Shift+Digit5")
     first.expect(lambda: first.dialog() != "")
     first.page.get_by_role("button", name="Keep this version").click()
-    first.wait_saved()
-    assert site.annotation("cube_teleports")["events"][0]["severity"] == 5
+    assert first.saved()["events"][0]["severity"] == 5
     _forget_refusals(first, second)
 
 
@@ -162,13 +159,12 @@ def test_without_a_server_edits_are_kept_and_saved_later(window: Callable[..., W
     page.expect(lambda: page.page.locator(".saved").inner_text() == "Not saved: the server cannot be reached")
     page.press("Shift+Digit1", "Control+Enter")
     page.expect(lambda: page.message() == "Not submitted: the annotation is not saved yet.")
-    assert site.annotation("cube_teleports")["revision"] == 0
+    assert site.annotation(page.person, "cube_teleports")["revision"] == 0
     page.press("q")
     page.expect(lambda: page.dialog() == "Not saved")
     page.page.get_by_role("button", name="Stay").click()
     page.page.unroute("**/api/clips/cube_teleports")
-    page.wait_saved()
-    assert site.annotation("cube_teleports")["events"][0]["severity"] == 1
+    assert page.saved()["events"][0]["severity"] == 1
     _forget_refusals(page)
 
 
@@ -182,10 +178,10 @@ def test_nothing_is_called_saved_before_the_server_says_so(window: Callable[...,
     page.page.wait_for_timeout(600)
     assert page.page.locator(".saved").inner_text() == "Saving …"
     assert len(held) == 1  # one request at a time
-    page.page.unroute("**/api/clips/cube_teleports")
     held[0].continue_()
-    page.wait_saved()
-    assert site.annotation("cube_teleports")["events"][0]["severity"] == 3
+    page.expect(lambda: len(held) == 2)
+    held[1].continue_()
+    assert page.saved()["events"][0]["severity"] == 3
 
 
 def _forget_refusals(*pages: Window) -> None:
@@ -198,18 +194,16 @@ def _forget_refusals(*pages: Window) -> None:
 
 
 def test_markup_in_an_instruction_and_a_description_is_text(window: Callable[..., Window], site: Site) -> None:
-    markup = "<img src=x onerror=\"document.title='hit'\"><b>bold</b>"
-    site.clips["cube_teleports"]["instruction"] = markup
     page = window(site)
-    assert markup in page.page.locator(".clips").inner_text()
-    page.open(CLIP)
-    assert page.page.locator(".instruction").inner_text() == markup
-    page.mark(text=markup)
+    assert MARKUP in page.page.locator(".clips").inner_text()
+    page.open("/clips/steady")
+    assert page.page.locator(".instruction").inner_text() == MARKUP
+    page.mark(text=MARKUP)
     page.wait_saved()
     page.page.reload()
-    page.wait_path(CLIP)
+    page.wait_path("/clips/steady")
     page.press("n")
-    assert page.value("#description") == markup
+    assert page.value("#description") == MARKUP
     assert "hit" not in page.page.title()
     assert page.page.locator("main b", has_text="bold").count() == 0
 
@@ -217,9 +211,9 @@ def test_markup_in_an_instruction_and_a_description_is_text(window: Callable[...
 # The queue.
 
 
-def test_two_thousand_clips_scroll_with_few_rows_in_the_page(window: Callable[..., Window], robot: Domain) -> None:
-    clips = {f"clip_{number:04}": DEMO / "cube_teleports.mp4" for number in range(2000)}
-    with serve(robot, clips) as site:
+def test_two_thousand_clips_scroll_with_few_rows_in_the_page(window: Callable[..., Window], tmp_path: Path) -> None:
+    path = DEMO["cube_teleports"].path
+    with serve(tmp_path, [ManifestEntry(path=path, clip_id=f"clip_{number:04}") for number in range(2000)]) as site:
         queue = window(site)
         rows = lambda: queue.run("document.querySelectorAll('.clips li').length")  # noqa: E731
         assert rows() < 40
@@ -236,10 +230,8 @@ def test_two_thousand_clips_scroll_with_few_rows_in_the_page(window: Callable[..
         })""")
         assert rows() < 40
         assert worst < 250, f"a frame of scrolling took {worst:.0f} ms"
-        queue.press("End")
-        assert queue.page.locator("[aria-current=true] .clip-id").inner_text().strip() == "clip_1999"
-        queue.press("Enter")
-        queue.wait_path("/clips/clip_1999")
+        queue.press("End", "Enter")
+        queue.wait_path(f"/clips/{queue.queue()[-1]}")
 
 
 # Sizes, colours, aids.

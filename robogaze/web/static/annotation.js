@@ -72,7 +72,7 @@ function lacks(event) {
   if (isRejected(event)) return event.reason.trim() ? [] : ["reason"];
   const missing = ["dimension", "type", "severity"].filter((field) => event[field] === null);
   if (!event.spans.length) missing.push("span");
-  if (!event.description.trim()) missing.push("description");
+  if (!event.description.trim() && event.origin !== "model") missing.push("description");
   if (event.origin === "model" && event.verdict === null) missing.push("verdict");
   return missing;
 }

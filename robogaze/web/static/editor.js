@@ -9,6 +9,7 @@ openClip().catch((error) => {
 async function openClip() {
   const id = decodeURIComponent(location.pathname.split("/").at(-1));
   const [guide, clip, queue] = await Promise.all([ask("/api/guide"), ask(clipPath(id)), ask("/api/queue")]);
+  askAs(guide.annotator);
   createEditor({ ...clip, media: { video: clip.video } }, createGuide(guide), guide, queue.clips);
 }
 
@@ -25,6 +26,11 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
 
   const video = makeVideo(clip);
   video.setAttribute("aria-label", "the clip");
+  video.addEventListener("error", (event) => {
+    if (video.getAttribute("src") !== clip.video) return;
+    event.stopImmediatePropagation(); // the server's own copy is tried before the video counts as broken
+    video.src = `${clip.video}?proxy=1`;
+  });
   const playback = createPlayback(clip, video, {
     betweenFrames: true,
     onTime: (time) => follow(time),
@@ -322,7 +328,7 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
     isSubmitted = true;
     draw();
     const next = () => location.assign(answer.next === null ? "/" : `/clips/${encodeURIComponent(answer.next)}`);
-    if (answer.feedback) showFeedback(answer.feedback, next);
+    if (answer.feedback) showFeedback(answer.feedback, events, guide, next);
     else next();
   }
 
@@ -429,12 +435,4 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
   const makeReady = () => home.toggleAttribute("data-ready", true);
   if (video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA) makeReady();
   else for (const name of ["loadeddata", "error"]) video.addEventListener(name, makeReady, { once: true });
-}
-
-/** How the annotation of a calibration clip agrees with its key. */
-function showFeedback(feedback, onClose) {
-  const rows = Object.entries(feedback).map(([name, value]) =>
-    make("div", {}, make("dt", {}, name.replaceAll("_", " ")), make("dd", {}, typeof value === "number" ? value.toFixed(2).replace(/\.00$/, "") : `${value}`)),
-  );
-  showDialog("Compared with the key", make("dl", { class: "facts" }, rows), { "Next clip": () => {} }, { onClose });
 }

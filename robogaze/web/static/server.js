@@ -9,12 +9,21 @@ class ServerError extends Error {
   }
 }
 
+let annotatorName = null;
+
+/** From now on every change names its annotator, because the cookie may become that of another one. */
+function askAs(name) {
+  // A header has no other letters.
+  annotatorName = /^[\x20-\x7e]+$/.test(name) ? name : null;
+}
+
 /** The JSON of an answer; throws a ServerError. */
 async function ask(path, method = "GET", body = null) {
   const request = { method, headers: { Accept: "application/json" } };
   if (body !== null) {
     request.headers["Content-Type"] = "application/json";
     request.body = JSON.stringify(body);
+    if (annotatorName !== null) request.headers["X-RoboGaze-Annotator"] = annotatorName;
   }
   const response = await fetch(path, request).catch(() => null);
   if (response === null) throw new ServerError(0, null);
