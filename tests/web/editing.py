@@ -133,7 +133,9 @@ class Window:
         self.page.mouse.move(x + dx, y, steps=4)
         self.page.mouse.up()
 
-    def mark(self, *, dimension: str = "5", type_: str = "tele", severity: str = "4", text: str = "The cube jumps.") -> None:
+    def mark(
+        self, *, dimension: str = "5", type_: str = "tele", severity: str = "4", text: str = "The cube jumps."
+    ) -> None:
         """Make an event at this time by keyboard."""
         self.press("a", dimension, "t")
         self.page.keyboard.type(type_)

@@ -64,7 +64,9 @@ def test_while_it_plays(window: Callable[..., Window], site: Site) -> None:
     editor.press("-", "-", "Space")
     editor.expect(lambda: editor.run("said.length") > 40)
     said = editor.run("said")
-    assert [frame for _, frame in said] == [min(range(139), key=lambda n: abs(STEADY_MS[n] / 1000 - at)) for at, _ in said]
+    assert [frame for _, frame in said] == [
+        min(range(139), key=lambda n: abs(STEADY_MS[n] / 1000 - at)) for at, _ in said
+    ]
 
 
 def test_a_step_of_a_tenth_arrives_on_the_grid(window: Callable[..., Window], site: Site) -> None:

@@ -101,7 +101,7 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
       "div",
       { class: "player-and-events" },
       make("div", { class: "player" }, picture.element, transport.element, message),
-      make("div", { class: "panel" }, list.element, form.element, facts),
+      make("div", { class: "panel", tabindex: "0", role: "region", "aria-label": "event" }, list.element, form.element, facts),
     ),
     tracks.element,
   );

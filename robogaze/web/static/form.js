@@ -48,7 +48,7 @@ function createForm(clip, guide, { onChange, onSpan, onVerdict, onReason, onDele
   const box = make("p", { class: "quiet" });
   const element = make(
     "form",
-    { class: "event-form", "aria-label": "event", onsubmit: (submit) => submit.preventDefault() },
+    { class: "event-form", "aria-label": "selected event", onsubmit: (submit) => submit.preventDefault() },
     review,
     field("Dimension", "dimension", dimension),
     field("Type", "type", type.element),
