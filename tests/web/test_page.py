@@ -7,7 +7,7 @@ import pytest
 
 from .conftest import MARKUP
 from .editing import Window
-from .serving import DEMO_ANNOTATIONS, DEMO, Site, serve
+from .serving import Site
 
 CLIP = "/clips/cube_teleports"
 
@@ -133,6 +133,7 @@ def test_two_windows_never_overwrite_each_other_silently(window: Callable[..., W
     first.wait_saved()
     second.mark(text="the second", severity="2")
     second.expect(lambda: second.dialog() == "This clip was changed in another window")
+    assert second.page.locator("dialog header").inner_text() == "This clip was changed in another window"
     versions = second.page.locator("dialog .versions").inner_text()
     assert "the first" in versions
     assert "the second" in versions

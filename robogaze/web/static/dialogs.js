@@ -9,7 +9,7 @@ function showDialog(title, content, choices = {}, { onClose = () => {}, mustChoo
   const dialog = make(
     "dialog",
     { "aria-label": title },
-    make("header", {}, make("h2", {}, title), mustChoose || closeButton),
+    make("header", {}, make("h2", {}, title), !mustChoose && closeButton),
     make("div", { class: "dialog-body", tabindex: "0", role: "region", "aria-label": title }, content),
     buttons.length > 0 && make("div", { class: "buttons" }, buttons),
   );

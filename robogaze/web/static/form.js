@@ -46,6 +46,7 @@ function createForm(clip, guide, { onChange, onSpan, onVerdict, onReason, onDele
   const reasonField = field("Reason", "reason", reason);
   const review = make("div", { class: "verdicts" }, make("div", { class: "buttons" }, verdictButtons, origin), reasonField);
   const box = make("p", { class: "quiet" });
+  const deletion = make("div", { class: "buttons" }, make("button", { type: "button", onclick: () => onDelete() }, "Delete event"));
   const element = make(
     "form",
     { class: "event-form", "aria-label": "selected event", onsubmit: (submit) => submit.preventDefault() },
@@ -56,7 +57,7 @@ function createForm(clip, guide, { onChange, onSpan, onVerdict, onReason, onDele
     make("div", { class: "field" }, make("span", { class: "name" }, "Spans"), spans),
     field("Description", "description", description),
     box,
-    make("div", { class: "buttons" }, make("button", { type: "button", onclick: () => onDelete() }, "Delete event")),
+    deletion,
   );
 
   function write(input, value) {
@@ -102,6 +103,7 @@ function createForm(clip, guide, { onChange, onSpan, onVerdict, onReason, onDele
       write(description, event.description);
       write(reason, event.reason);
       review.hidden = !isReview || event.origin === "person";
+      deletion.hidden = event.origin !== "person";
       reasonField.hidden = !isRejected(event);
       origin.textContent = event.origin === "edited" ? "from the model, edited" : "from the model";
       for (const button of verdictButtons)
