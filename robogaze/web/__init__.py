@@ -9,6 +9,7 @@ starts               annotations to start from: earlier ones, or a model's repor
 calibration          feedback against reference annotations
 review               a sample of a run to review, and the precision that the verdicts give
 annotation_reports   submitted annotations as reports
+summary              what a store holds
 opening              opens clips for annotation
 annotator            all of it for some clips
 access               who may ask the server

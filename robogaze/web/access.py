@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs, urlsplit
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, RedirectResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 TOKEN_HEADER, NAME_HEADER = "x-robogaze-token", "x-robogaze-annotator"
 
@@ -86,14 +86,11 @@ class AccessCheck:
         name = self.rules.name_of(_token(headers, self.rules.cookie))
         scope.setdefault("state", {})["name"] = name
 
-        async def with_headers(message: dict[str, object]) -> None:
+        async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                raw = message.setdefault("headers", [])
-                assert isinstance(raw, list)
-                present = {key for key, _ in raw}
-                raw += [
-                    (key.encode(), value.encode()) for key, value in _HEADERS.items() if key.encode() not in present
-                ]
+                answer = MutableHeaders(scope=message)
+                for key, value in _HEADERS.items():
+                    answer.setdefault(key, value)
             await send(message)
 
         await self.app(scope, receive, with_headers)

@@ -1,8 +1,9 @@
 """What a page shows of a clip: the exact times of its frames, a video that a browser plays, a thumbnail.
 
 A browser gets the file itself if it is sure to play it with the same frame times: H.264 (8 bits, 4:2:0) or AV1 in MP4,
-VP8, VP9 or AV1 in WebM, whole, with its first frame at 0. Everything else gets a proxy: H.264 with the same frames at
-the same times and a short distance between key frames, made once and kept in a folder beside the store.
+VP8, VP9 or AV1 in WebM, whole, with its first frame at 0 and every stored frame shown. Everything else gets a proxy:
+H.264 with the same frames at the same times and a short distance between key frames, made once and kept in a folder
+beside the store.
 """
 
 import threading
@@ -86,7 +87,8 @@ class ClipMedia:
 
     def video(self, entry: ManifestEntry, *, proxy: bool = False) -> PlayableVideo:
         """A file that a browser plays; with `proxy`, a proxy in any case."""
-        media_type = None if proxy else _plays_as(entry)
+        clip = self.clip(entry)
+        media_type = None if proxy else _plays_as(entry, clip)
         return (
             PlayableVideo(self._proxy(entry), "video/mp4")
             if media_type is None
@@ -171,11 +173,14 @@ def _frames(entry: ManifestEntry) -> Iterator[Frame]:
     return read_frames(entry.path, start_s=entry.start_s, end_s=entry.end_s)
 
 
-def _plays_as(entry: ManifestEntry) -> str | None:
+def _plays_as(entry: ManifestEntry, clip: Clip) -> str | None:
     """The media type as which a browser plays the file with its own frame times; None if that is not sure."""
-    if entry.start_s is not None or entry.end_s is not None:
+    if clip.start_s is not None:
         return None
     with open_video(entry.path) as (_, stream):
         codec, pixels = stream.codec_context.codec.canonical_name, stream.codec_context.pix_fmt
         starts_at_0 = abs(seconds(stream.start_time or 0, stream)) <= RESOLUTION
-    return _PLAYED.get((entry.path.suffix.lower(), codec)) if pixels in _PIXELS and starts_at_0 else None
+        # An edit list may hide stored frames, which players treat differently. Some files do not count frames.
+        shows_all = stream.frames in (0, clip.frame_count)
+    playable = pixels in _PIXELS and starts_at_0 and shows_all
+    return _PLAYED.get((entry.path.suffix.lower(), codec)) if playable else None

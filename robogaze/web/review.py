@@ -15,6 +15,7 @@ import numpy as np
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.data import Data
 from robogaze.core.estimate import Estimate, undefined
+from robogaze.reporting.wording import count
 from robogaze.stats.jackknife import student_intervals
 from robogaze.stats.resample import Floats, draw_resamples, ratio
 from robogaze.web.drafts import ClipDraft
@@ -71,8 +72,8 @@ def plan_review(annotations: Mapping[str, ClipAnnotation], sample: int | None = 
     taken = sizes if sample is None else _allocated(sizes, sample)
     chosen = {
         clip_id: ReviewedClip(stratum=name, unit=annotations[clip_id].fields.get("prompt_id", clip_id))
-        for name, count in taken.items()
-        for clip_id in sorted(strata[name], key=lambda clip_id: sha256(f"{seed}\0{clip_id}".encode()).digest())[:count]
+        for name, number in taken.items()
+        for clip_id in sorted(strata[name], key=lambda clip_id: sha256(f"{seed}\0{clip_id}".encode()).digest())[:number]
     }
     return ReviewPlan(seed=seed, sizes=sizes, clips=chosen)
 
@@ -106,8 +107,8 @@ def review_estimates(plan: ReviewPlan, drafts: Mapping[str, ClipDraft], *, level
 
 def _stratum(annotation: ClipAnnotation) -> str:
     events = len(annotation.findings)
-    number = f"{events}" if events < _MOST_EVENTS else f"{_MOST_EVENTS} or more"
-    return f"{annotation.verdict}, {number} events"
+    number = count(events, "event") if events < _MOST_EVENTS else f"{_MOST_EVENTS} or more events"
+    return f"{annotation.verdict}, {number}"
 
 
 def _allocated(sizes: Mapping[str, int], sample: int) -> dict[str, int]:

@@ -1,75 +1,96 @@
-"""A server of the annotator in this process, with as many annotators as a test asks for."""
+"""The annotator behind a real server on loopback."""
 
-import json
-import socket
 import threading
-import urllib.request
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import uvicorn
 
 from robogaze.datasets import ManifestEntry
-from robogaze.datasets.manifest import read_manifest
 from robogaze.web.access import AccessRules
-from robogaze.web.annotation_store import open_store
+from robogaze.web.annotation_store import AnnotationStore, open_store
+from robogaze.web.annotator import Annotator
 from robogaze.web.app import make_app
 from robogaze.web.opening import AnnotationOptions, open_annotator
 
-PEOPLE = tuple(f"person {number}" for number in range(200))
-_DATASET = Path(__file__).parents[2] / "datasets/demo"
-DEMO = {entry.clip_id: entry for entry in read_manifest(_DATASET / "clips.jsonl")}
-DEMO_ANNOTATIONS = _DATASET / "annotations.jsonl"
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+TOKENS = {"token-of-ann": "ann", "token-of-bob": "bob"}
 
 
-@dataclass
-class Site:
-    """A running annotator. Each of `people` is new to it: nobody has annotated anything."""
+@dataclass(frozen=True)
+class Server:
+    """A running server."""
 
-    port: int
-    people: Iterator[str]
+    address: str
+    annotator: Annotator
+    store: AnnotationStore
 
-    def url(self, path: str = "/") -> str:
-        return f"http://127.0.0.1:{self.port}{path}"
-
-    def annotation(self, person: str, clip: str) -> dict[str, Any]:
-        """What is saved of a clip."""
-        return dict(self._get(person, f"/api/clips/{clip}")["annotation"])
-
-    def queue(self, person: str) -> list[str]:
-        """The clips of a person, in order."""
-        return [clip["clip_id"] for clip in self._get(person, "/api/queue")["clips"]]
-
-    def _get(self, person: str, path: str) -> Any:
-        request = urllib.request.Request(self.url(path), headers={"X-RoboGaze-Token": token(person)})
-        with urllib.request.urlopen(request) as answer:
-            return json.load(answer)
+    def client(self, token: str | None = "token-of-ann", **headers: str) -> httpx2.Client:
+        """A client that shows a token; others use the cookie."""
+        given = {} if token is None else {"x-robogaze-token": token}
+        return httpx2.Client(base_url=self.address, headers={**given, **headers}, timeout=60)
 
 
-def token(person: str) -> str:
-    return person.replace(" ", "-")
+def opened(
+    entries: Sequence[ManifestEntry],
+    store: AnnotationStore,
+    annotators: Sequence[str] = ("ann", "bob"),
+    domain: str = "robot",
+    **options: Any,
+) -> Annotator:
+    """Clips open for annotation at noon."""
+    given = AnnotationOptions(annotators, domain, **options)
+    return open_annotator(entries, store, given, lambda: NOON).annotator
 
 
 @contextmanager
-def serve(folder: Path, entries: Sequence[ManifestEntry], **options: Any) -> Iterator[Site]:
-    """Serve clips from a free port of this machine until the block ends; `options` are those of the annotator."""
+def serving(entries: Sequence[ManifestEntry], folder: Path, **options: Any) -> Iterator[Server]:
+    """Serve clips from a thread."""
     store = open_store(folder / "annotations.sqlite")
-    chosen = AnnotationOptions(PEOPLE, "robot", **options)
-    annotator = open_annotator(entries, store, chosen, lambda: datetime.now(UTC)).annotator
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-        rules = AccessRules({token(person): person for person in PEOPLE}, frozenset({"127.0.0.1"}), port)
-        config = uvicorn.Config(make_app(annotator, rules), log_level="warning", lifespan="off")
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield Site(port, iter(PEOPLE))
-        finally:
-            server.should_exit = True
-            thread.join()
-            store.close()
+    annotator = opened(entries, store, **options)
+    with served(annotator, TOKENS) as address:
+        yield Server(address, annotator, store)
+    store.close()
+
+
+@contextmanager
+def served(annotator: Annotator, tokens: Mapping[str, str]) -> Iterator[str]:
+    """Serve an annotator on a free port; yields the address."""
+    config = uvicorn.Config(None, port=0, log_level="critical", lifespan="off", timeout_graceful_shutdown=1)  # type: ignore[arg-type]
+    listener = config.bind_socket()
+    port = listener.getsockname()[1]
+    config.app = make_app(annotator, AccessRules(tokens, frozenset({"127.0.0.1", "localhost"}), port))
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+def event(event_id: str = "e1", **fields: Any) -> dict[str, Any]:
+    """An event as the page sends it, complete."""
+    complete = {
+        "id": event_id,
+        "dimension": "physical_plausibility",
+        "type": "object_floating",
+        "spans": [{"start_s": 0.5, "end_s": 1.0}],
+        "severity": 3,
+        "description": "The cup hangs in the air.",
+    }
+    return {**complete, **fields}
+
+
+def body(*events: dict[str, Any], base: int = 0, clean: bool = False, seconds_spent: float = 0.0) -> dict[str, Any]:
+    """The body of a PUT."""
+    return {"base_revision": base, "clean": clean, "events": list(events), "seconds_spent": seconds_spent}

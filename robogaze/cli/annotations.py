@@ -1,0 +1,41 @@
+"""`robogaze annotations`: what annotators have done, and their annotations as reports."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("store", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path),
+              help="A folder for the submitted annotations as reports, one folder for each annotator.")  # fmt: skip
+@click.option("--without-model", is_flag=True, help="Leave out events that a model made and nobody changed.")
+@click.option("--domain", help="The domain of the annotations, if its folder was moved.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
+def annotations(store: Path, out: Path | None, without_model: bool, domain: str | None, as_json: bool) -> int:
+    """List who annotated how much, and the precision that reviews give a run.
+
+    STORE is the file of robogaze annotate. With --out, submitted annotations are written as reports, which evaluate,
+    agree and the other commands read: --reference OUT/NAME.
+    """
+    from robogaze.cli.shared.tables import as_text, print_tables
+    from robogaze.reporting.serialize import to_json
+    from robogaze.reporting.wording import count
+    from robogaze.store import write_whole
+    from robogaze.web.annotation_store import open_store
+    from robogaze.web.summary import submitted_reports, summarise
+
+    opened = open_store(store, must_exist=True)
+    summary = summarise(opened)
+    if as_json:
+        click.echo(as_text(to_json(summary)))
+    else:
+        print_tables(summary.tables(), "terminal")
+    if out is not None:
+        reports = submitted_reports(opened, domain, without_model=without_model)
+        for path, report in reports.items():
+            write_whole(out / path, report.model_dump_json(indent=1) + "\n")
+        drafts = sum(row.drafts for row in summary.annotators)
+        rest = f"; {count(drafts, 'draft')} left out" if drafts else ""
+        click.echo(f"{count(len(reports), 'report')}: {out}{rest}", err=True)
+    return 0
