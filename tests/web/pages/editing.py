@@ -9,7 +9,7 @@ from typing import Any
 from reporting.browsing import WAIT_S
 
 from .clips import READ_NUMBER
-from .serving import Site, token
+from .site import Site, token
 
 _EVENTS = """() => [...document.querySelectorAll(".events [data-event]")].map((row) => ({
   id: row.dataset.event, name: row.querySelector(".claim-name").textContent,
@@ -34,7 +34,7 @@ class Window:
     def sign_in(self, person: str) -> None:
         """Get the cookie that the address of the command gives."""
         self.person = person
-        cookie = {"name": f"robogaze_{self.site.port}", "value": token(person), "url": self.site.url()}
+        cookie = {"name": self.site.cookie, "value": token(person), "url": self.site.url()}
         self.page.context.add_cookies([cookie])
 
     def queue(self) -> list[str]:

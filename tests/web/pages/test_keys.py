@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from .editing import Window
-from .serving import DEMO, DEMO_ANNOTATIONS, Site, serve
+from .site import DEMO, DEMO_ANNOTATIONS, Site, serve
 
 
 def pressed(key: str) -> str:

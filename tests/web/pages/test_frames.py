@@ -7,7 +7,7 @@ import pytest
 
 from .clips import STEADY_MS, UNEVEN_MS, has_b_frames
 from .editing import Window
-from .serving import Site
+from .site import Site
 
 CLIPS = {"steady": STEADY_MS, "uneven": UNEVEN_MS}
 

@@ -7,7 +7,7 @@ import pytest
 
 from .conftest import MARKUP
 from .editing import Window
-from .serving import Site
+from .site import Site
 
 CLIP = "/clips/cube_teleports"
 
