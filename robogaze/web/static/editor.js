@@ -2,7 +2,8 @@
 
 const home = document.getElementById("editor");
 openClip().catch((error) => {
-  home.replaceChildren(make("p", { class: "problem", role: "alert" }, error.message), make("a", { href: "/" }, "Queue"));
+  const problem = make("p", { class: "problem", role: "alert" }, error.message);
+  home.replaceChildren(problem, make("a", { href: "/" }, "Queue"));
   throw error;
 });
 
@@ -14,13 +15,8 @@ async function openClip() {
 }
 
 function createEditor(clip, guide, { mode, annotator }, clips) {
-  const isReview = mode === "review";
   const place = clips.findIndex((each) => each.clip_id === clip.clip_id);
-  let selected = null; // id of an event
-  let spanNumber = 0;
   let errors = []; // of the server, by event
-  let drags = 0;
-  let isDragging = false;
   let isLooping = false;
   let isSubmitted = clip.annotation.status === "submitted";
 
@@ -34,6 +30,7 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
   const playback = createPlayback(clip, video, {
     betweenFrames: true,
     onTime: (time) => follow(time),
+    onFrame: (frame) => transport.setOnScreen(frame),
     onPlaying: (isPlaying) => transport.setPlaying(isPlaying),
     onLoop(loop) {
       isLooping = loop !== null;
@@ -42,28 +39,28 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
     },
     onBroken: () => say("The browser cannot play this video.", true),
   });
-  const picture = createPicture(clip, video, { onBox: setBox, onClick: () => transport.toggle() });
-  const transport = createTransport(clip, playback, picture);
-  const tracks = createTracks(clip, guide, { onSeek: transport.goTo, onSelect: select, onDrag: drag });
-  const list = createEventList(guide, { onSelect: (event, number) => visit(event, number) });
-  const form = createForm(clip, guide, {
-    onChange: (changes, stroke = null) => update(changes, stroke),
-    onSpan: (number) => visit(current(), number),
-    onVerdict: (verdict) => (verdict === "accepted" ? accept() : reject()),
-    onReason: (reason, stroke) => setOnEvent({ reason }, stroke),
-    onDelete: deleteEvent,
-  });
-  const facts = make("section", { class: "type-facts", "aria-label": "guide" });
-  const saved = make("output", { class: "saved", role: "status", "data-state": "saved" });
-  const message = make("p", { class: "message", role: "status" });
-  const cleanButton = make("button", { type: "button", title: "nothing is wrong (c)", onclick: toggleClean }, "Clean");
-  const submitButton = make("button", { type: "button", title: "Ctrl+Enter", onclick: submit }, "Submit");
-
-  const secondsSpent = countWorkTime(clip.annotation.seconds_spent);
   const annotation = createAnnotation(
     { clean: clip.annotation.clean, events: startingEvents(clip.annotation, clip.review) },
     changed,
   );
+  const edits = createEdits(clip, annotation, { now: playback.time, onSelect: selectionChanged, say });
+  const picture = createPicture(clip, video, { onBox: edits.setBox, onClick: () => transport.toggle() });
+  const transport = createTransport(clip, playback, picture);
+  const tracks = createTracks(clip, guide, { onSeek: transport.goTo, onSelect: edits.select, onDrag: drag });
+  const list = createEventList(guide, { onSelect: visit });
+  const form = createForm(clip, guide, {
+    onChange: edits.update,
+    onSpan: (number) => visit(edits.current(), number),
+    onVerdict: (verdict) => (verdict === "accepted" ? edits.accept() : reject()),
+    onReason: edits.giveReason,
+    onDelete: edits.remove,
+  });
+  const facts = make("section", { class: "type-facts", "aria-label": "guide" });
+  const saved = make("output", { class: "saved", role: "status", "data-state": "saved" });
+  const message = make("p", { class: "message", role: "status" });
+  const cleanButton = make("button", { type: "button", title: "nothing is wrong (c)", onclick: edits.toggleClean }, "Clean");
+  const submitButton = make("button", { type: "button", title: "Ctrl+Enter", onclick: submit }, "Submit");
+  const secondsSpent = countWorkTime(clip.annotation.seconds_spent);
   const saver = createSaver(clip.clip_id, clip.annotation.revision, {
     read: () => ({ ...annotation.state(), seconds_spent: secondsSpent() }),
     onState: showSaved,
@@ -74,10 +71,6 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
       draw();
     },
   });
-
-  const current = () => annotation.state().events.find((event) => event.id === selected) ?? null;
-  const currentSpan = () => current()?.spans[spanNumber] ?? null;
-  const shownFrame = () => frameAt(clip, playback.time());
 
   // What is on the page.
 
@@ -101,7 +94,13 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
       "div",
       { class: "player-and-events" },
       make("div", { class: "player" }, picture.element, transport.element, message),
-      make("div", { class: "panel", tabindex: "0", role: "region", "aria-label": "event" }, list.element, form.element, facts),
+      make(
+        "div",
+        { class: "panel", tabindex: "0", role: "region", "aria-label": "event" },
+        list.element,
+        form.element,
+        facts,
+      ),
     ),
     tracks.element,
   );
@@ -115,15 +114,14 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
 
   function draw() {
     const state = annotation.state();
-    const event = current();
-    spanNumber = Math.min(spanNumber, Math.max((event?.spans.length ?? 1) - 1, 0));
-    list.draw(state, selected, errors);
-    tracks.draw(state.events, selected, spanNumber);
-    form.element.hidden = !event;
-    if (event) form.show(event, spanNumber, isReview);
-    picture.setBox(event?.box ?? null);
+    const event = edits.current();
     const type = event && guide.type(event.type);
-    facts.replaceChildren(...(type ? [make("h3", {}, type.name), guide.typeFacts(type)] : guide.basics()).flat(Infinity).filter(Boolean));
+    list.draw(state, event?.id ?? null, errors);
+    tracks.draw(state.events, event?.id ?? null, edits.spanNumber());
+    form.element.hidden = !event;
+    if (event) form.show(event, edits.spanNumber(), mode === "review");
+    picture.setBox(event?.box ?? null);
+    facts.replaceChildren(...(type ? guide.typeFacts(type) : guide.basics()));
     cleanButton.setAttribute("aria-pressed", String(state.clean));
     submitButton.textContent = isSubmitted ? "Submitted" : "Submit";
   }
@@ -138,157 +136,71 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
     saved.textContent = { saved: "Saved", saving: "Saving …", unsaved: "Not saved" }[state] + (why ? `: ${why}` : "");
   }
 
-  // The annotation.
-
   function changed() {
     isSubmitted = false;
     say("");
-    if (!isDragging) saver.touch();
+    if (!edits.isDragging()) saver.touch();
     draw();
   }
 
-  function update(changes, stroke = null) {
-    const event = current();
-    if (!event) return say("Select an event first: n for the next one, a for a new one.");
-    annotation.change({ events: withEvent(annotation.state().events, edited(event, changes)), clean: false }, stroke);
-  }
-
-  /** Change the spans of the event; the chosen span is then the one at `time`. */
-  function setSpans(spans, time) {
-    const next = joined(spans);
-    spanNumber = Math.max(next.findIndex((span) => time >= span.start_s - 1e-6 && time <= span.end_s + 1e-6), 0);
-    update({ spans: next });
-  }
-
-  function setEdge(change, time) {
-    const event = current();
-    if (!event) return update({});
-    const old = currentSpan();
-    const span = old ? change(clip, old, time) : leastSpan(clip, time);
-    setSpans([...event.spans.filter((each) => each !== old), span], span.start_s);
-  }
-
-  function addEvent(changes = {}) {
-    const { events } = annotation.state();
-    const event = { ...newEvent(events, leastSpan(clip, playback.time())), ...changes };
-    [selected, spanNumber] = [event.id, 0];
-    annotation.change({ events: [...events, event], clean: false });
-  }
-
-  function deleteEvent() {
-    const event = current();
-    if (!event) return update({});
-    if (event.origin !== "person") return say("A model's event is rejected (x), not deleted.", true);
-    selected = null;
-    annotation.change({ events: annotation.state().events.filter((each) => each !== event) });
-  }
-
-  function addSpan() {
-    const event = current();
-    if (!event) return update({});
-    const span = leastSpan(clip, playback.time());
-    const meets = (other) => span.start_s <= other.end_s + 1e-6 && span.end_s >= other.start_s - 1e-6;
-    if (event.spans.some(meets)) return say("A span of this event is here already; go to a time outside it.");
-    setSpans([...event.spans, span], span.start_s);
-  }
-
-  function deleteSpan() {
-    const event = current();
-    if (!event) return update({});
-    if (event.spans.length < 2) return say("An event needs a span; Delete deletes the event.");
-    setSpans(event.spans.filter((_, number) => number !== spanNumber), -1);
-  }
-
-  function drag(event, number, span, part, isDropped) {
-    const now = annotation.state().events.find(({ id }) => id === event.id);
-    const spans = now.spans.map((old, at) => (at === number ? span : old));
-    isDragging = !isDropped;
-    if (isDropped) spanNumber = Math.max(joined(spans).findIndex(({ end_s }) => end_s >= span.end_s), 0);
-    transport.goTo(part === "end" ? lastTimeIn(span) : span.start_s);
-    update({ spans: isDropped ? joined(spans) : spans }, `drag ${drags}`);
-    if (isDropped) drags += 1;
-  }
-
-  const lastTimeIn = (span) => clip.frame_times_s[frameAt(clip, span.end_s - 1e-3)];
-
-  function setBox(box) {
-    update({ box: { ...box, time_s: toGrid(playback.time()) } }, `box ${drags}`);
-  }
-
-  function toggleBox() {
-    if (picture.isDrawing()) return endBox();
-    if (!current()) return update({});
-    picture.setDrawing(true);
-    say("Drag on the picture, or move the box with the arrow keys and resize it with Shift; b or Esc ends it.");
-    if (!current().box) setBox({ x: 0.4, y: 0.4, width: 0.2, height: 0.2 });
-  }
-
-  function endBox() {
-    picture.setDrawing(false);
-    drags += 1;
-    say("");
-  }
-
-  function toggleClean() {
-    const { clean, events } = annotation.state();
-    if (!clean && events.some((event) => !isRejected(event)))
-      return say("A clip with events is not clean: delete or reject them first.", true);
-    annotation.change({ clean: !clean });
-  }
-
-  // The selection.
-
-  function select(event, number) {
-    if (selected === event.id && spanNumber === number) return;
-    [selected, spanNumber] = [event.id, number];
-    if (picture.isDrawing()) endBox();
+  function selectionChanged() {
+    endBox();
     draw();
   }
+
+  // The time and the events.
 
   /** Select an event, and go to the start of one of its spans. */
   function visit(event, number) {
-    select(event, number);
+    edits.select(event, number);
     if (event.spans[number]) transport.goTo(event.spans[number].start_s);
   }
 
   function move(by) {
     const events = inOrder(annotation.state().events);
     if (!events.length) return;
-    const at = events.findIndex((event) => event.id === selected);
+    const at = events.findIndex((event) => event.id === edits.current()?.id);
     visit(events[at < 0 ? (by > 0 ? 0 : events.length - 1) : (at + by + events.length) % events.length], 0);
   }
 
   function nextSpan() {
-    const event = current();
-    if (event?.spans.length) visit(event, (spanNumber + 1) % event.spans.length);
+    const event = edits.current();
+    if (event?.spans.length) visit(event, (edits.spanNumber() + 1) % event.spans.length);
   }
+
+  const lastTimeIn = (span) => clip.frame_times_s[frameAt(clip, span.end_s - 1e-3)];
 
   function loopEvent() {
     if (isLooping) return transport.goTo(playback.time());
-    const event = current();
+    const event = edits.current();
     if (event?.spans.length) playback.repeat(event.spans.map((span) => [span.start_s, span.end_s]));
   }
 
-  // Review.
+  /** While an edge is dragged, the picture shows the first or the last frame of the span. */
+  function drag(event, number, span, part, isDropped) {
+    transport.goTo(part === "end" ? lastTimeIn(span) : span.start_s);
+    edits.drag(event, number, span, isDropped);
+  }
 
-  function accept() {
-    const event = current();
-    if (!event || event.origin === "person") return say("Only an event of the model is accepted or rejected.");
-    setOnEvent({ verdict: event.origin === "edited" ? "edited" : "accepted" });
+  function toggleBox() {
+    if (picture.isDrawing()) return endBox();
+    const event = edits.current();
+    if (!event?.box) edits.setBox({ x: 0.4, y: 0.4, width: 0.2, height: 0.2 });
+    if (!event) return;
+    picture.setDrawing(true);
+    say("Drag on the picture, or move the box with the arrow keys and resize it with Shift; b or Esc ends it.");
+  }
+
+  function endBox() {
+    if (!picture.isDrawing()) return;
+    picture.setDrawing(false);
+    edits.endStroke();
+    say("");
   }
 
   function reject() {
-    const event = current();
-    if (!event || event.origin === "person") return say("Only an event of the model is accepted or rejected.");
-    setOnEvent({ verdict: "rejected" });
-    form.giveReason();
-  }
-
-  /** What a reviewer says about the model's event, which does not edit it. */
-  function setOnEvent(changes, stroke = null) {
-    const { events, clean } = annotation.state();
-    const event = { ...current(), ...changes };
-    annotation.change({ events: withEvent(events, event), clean: clean && isRejected(event) }, stroke);
+    edits.reject();
+    if (edits.current()?.verdict === "rejected") form.giveReason();
   }
 
   // The server.
@@ -297,9 +209,7 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
     showConflict(annotation.state(), theirs, guide, {
       onKeep: () => saver.resolve(theirs.revision, true),
       onTake() {
-        isDragging = true; // what the other window saved needs no saving
         annotation.change({ clean: theirs.clean, events: startingEvents(theirs, clip.review) });
-        isDragging = false;
         isSubmitted = theirs.status === "submitted";
         saver.resolve(theirs.revision, false);
         draw();
@@ -314,11 +224,11 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
       visit(unfinished, 0);
       return say(`Not submitted: this event needs ${lacks(unfinished).join(", ")}.`, true);
     }
-    if (!clean && events.every(isRejected)) return say("Not submitted: add an event (a), or mark the clip as clean (c).", true);
+    if (!clean && events.every(isRejected))
+      return say("Not submitted: add an event (a), or mark the clip as clean (c).", true);
     if (!(await saver.flush())) return say("Not submitted: the annotation is not saved yet.", true);
-    const answer = await ask(`${clipPath(clip.clip_id)}/submit`, "POST", { base_revision: saver.revision() }).catch(
-      (error) => error,
-    );
+    const asked = { base_revision: saver.revision() };
+    const answer = await ask(`${clipPath(clip.clip_id)}/submit`, "POST", asked).catch((error) => error);
     if (answer instanceof Error) {
       if (answer.status === 409) return askWhich(answer.answer.annotation);
       errors = answer.answer?.errors ?? [];
@@ -327,7 +237,7 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
     }
     isSubmitted = true;
     draw();
-    const next = () => location.assign(answer.next === null ? "/" : `/clips/${encodeURIComponent(answer.next)}`);
+    const next = () => location.assign(answer.next === null ? "/" : pagePath(answer.next));
     if (answer.feedback) showFeedback(answer.feedback, events, guide, next);
     else next();
   }
@@ -345,7 +255,8 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
 
   function goToClip(by) {
     const next = clips[place + by];
-    if (next) leave(`/clips/${encodeURIComponent(next.clip_id)}`);
+    if (next) leave(pagePath(next.clip_id));
+    else say(by > 0 ? "This is the last clip of the queue." : "This is the first clip of the queue.");
   }
 
   const warn = (event) => saver.isSaved() || event.preventDefault();
@@ -353,28 +264,25 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
 
   // Keys.
 
-  const boxKey = (dx, dy, resizes, otherwise) => () =>
-    picture.isDrawing() && current()?.box ? picture.nudge(dx, dy, resizes) : otherwise?.();
-  listenToArrows();
-
-  /** Up and down move a box; for nothing else are they keys of the table. */
-  function listenToArrows() {
-    addEventListener("keydown", (event) => {
-      const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-      if (!by || !picture.isDrawing() || event.target.closest("input, textarea, select")) return;
-      event.preventDefault();
-      boxKey(0, by, event.shiftKey)();
-    });
-  }
+  /** A key that moves or resizes the box while it is being drawn, and does something else otherwise. */
+  const orBox = (dx, dy, resizes, otherwise) => () =>
+    picture.isDrawing() && edits.current()?.box ? picture.nudge(dx, dy, resizes) : otherwise();
+  const selectedOr = (act) => () => (edits.current() ? act() : say(NO_EVENT));
 
   listenToShortcuts(mode, {
     play: transport.toggle,
-    frameBack: boxKey(-1, 0, false, () => transport.step(-1)),
-    frameOn: boxKey(1, 0, false, () => transport.step(1)),
+    frameBack: () => transport.step(-1),
+    frameOn: () => transport.step(1),
+    left: orBox(-1, 0, false, () => transport.step(-1)),
+    right: orBox(1, 0, false, () => transport.step(1)),
+    up: orBox(0, -1, false, () => false),
+    down: orBox(0, 1, false, () => false),
+    narrower: orBox(-1, 0, true, () => transport.goTo(playback.time() - 1)),
+    wider: orBox(1, 0, true, () => transport.goTo(playback.time() + 1)),
+    lower: orBox(0, -1, true, () => false),
+    higher: orBox(0, 1, true, () => false),
     tenthBack: () => transport.stepTenths(-1),
     tenthOn: () => transport.stepTenths(1),
-    secondBack: boxKey(-1, 0, true, () => transport.goTo(playback.time() - 1)),
-    secondOn: boxKey(1, 0, true, () => transport.goTo(playback.time() + 1)),
     firstFrame: () => transport.goTo(0),
     lastFrame: () => transport.goTo(clip.frame_times_s.at(-1)),
     playBack: transport.playBack,
@@ -386,35 +294,35 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
     nextView: () => (picture.hasViews ? transport.nextView() : say("This clip has one view.")),
     zoomIn: tracks.zoomIn,
     zoomOut: tracks.zoomOut,
-    addEvent: () => addEvent(),
-    setOnset: () => setEdge(withStart, playback.time()),
-    setOffset: () => setEdge(withEnd, frameEnd(clip, shownFrame())),
+    addEvent: () => edits.add(),
+    setOnset: () => edits.setOnset(playback.time()),
+    setOffset: () => edits.setOffset(frameEnd(clip, frameAt(clip, playback.time()))),
     nextEvent: () => move(1),
     previousEvent: () => move(-1),
-    goOnset: () => currentSpan() && transport.goTo(currentSpan().start_s),
-    goOffset: () => currentSpan() && transport.goTo(lastTimeIn(currentSpan())),
+    goOnset: () => edits.currentSpan() && transport.goTo(edits.currentSpan().start_s),
+    goOffset: () => edits.currentSpan() && transport.goTo(lastTimeIn(edits.currentSpan())),
     loopEvent,
-    addSpan,
+    addSpan: edits.addSpan,
     nextSpan,
-    deleteSpan,
+    deleteSpan: edits.removeSpan,
     dimension(number) {
       const dimension = guide.dimensions[number];
       if (!dimension) return say(`There are ${guide.dimensions.length} dimensions.`);
-      if (current()) update(ofDimension(current(), dimension.id, guide));
-      else addEvent({ dimension: dimension.id });
+      if (edits.current()) edits.update(ofDimension(edits.current(), dimension.id, guide));
+      else edits.add({ dimension: dimension.id });
     },
-    type: () => (current() ? form.searchType() : update({})),
-    severity: (number) => update({ severity: number + 1 }),
-    describe: () => (current() ? form.describe() : update({})),
+    type: selectedOr(form.searchType),
+    severity: (number) => edits.update({ severity: number + 1 }),
+    describe: selectedOr(form.describe),
     box: toggleBox,
-    deleteBox: () => update({ box: null }),
-    deleteEvent,
-    accept,
+    deleteBox: () => edits.setBox(null),
+    deleteEvent: edits.remove,
+    accept: edits.accept,
     reject,
-    edit: () => (current() ? form.searchType() : update({})),
+    edit: selectedOr(form.searchType),
     undo: annotation.undo,
     redo: annotation.redo,
-    clean: toggleClean,
+    clean: edits.toggleClean,
     submit,
     nextClip: () => goToClip(1),
     previousClip: () => goToClip(-1),

@@ -2,8 +2,8 @@
 
 /**
  * The form; `onChange` is called with changes of the event and the name of the stroke they belong to, or null,
- * `onSpan` with the number of the span that is chosen, `onVerdict` with "accepted" or "rejected", `onReason` with why an
- * event is rejected and the name of the stroke.
+ * `onSpan` with the number of the span that is chosen, `onVerdict` with "accepted" or "rejected", `onReason` with why the
+ * event is rejected.
  */
 function createForm(clip, guide, { onChange, onSpan, onVerdict, onReason, onDelete }) {
   let event = null;
@@ -37,7 +37,7 @@ function createForm(clip, guide, { onChange, onSpan, onVerdict, onReason, onDele
   const reason = make("input", {
     id: "reason",
     type: "text",
-    oninput: () => onReason(reason.value, `reason ${event.id}`),
+    oninput: () => onReason(reason.value),
   });
   const verdictButtons = ["accepted", "rejected"].map((verdict) =>
     make("button", { type: "button", "data-verdict": verdict, onclick: () => onVerdict(verdict) }, VERDICTS[verdict]),

@@ -53,10 +53,8 @@ function createGuide(answer) {
   const rules = () => [
     make("h3", {}, "When one cause is several events"),
     make("p", {}, answer.cascade_rule),
-    answer.not_annotated?.length > 0 && [
-      make("h3", {}, "What is no event"),
-      make("ul", {}, answer.not_annotated.map((sentence) => make("li", {}, sentence))),
-    ],
+    make("h3", {}, "What is no event"),
+    make("ul", {}, answer.not_annotated.map((sentence) => make("li", {}, sentence))),
   ];
 
   function whole() {
@@ -79,7 +77,6 @@ function createGuide(answer) {
 
   return {
     dimensions: [...dimensions.values()],
-    types: [...types.values()],
     severities: answer.severities,
     dimension: (id) => dimensions.get(id) ?? null,
     type: (id) => types.get(id) ?? null,
@@ -95,10 +92,10 @@ function createGuide(answer) {
         ? found
         : [...found.filter((type) => type.dimension === dimension), ...found.filter((type) => type.dimension !== dimension)];
     },
-    severityWords,
-    typeFacts,
+    /** All about a type, under its name. */
+    typeFacts: (type) => [make("h3", {}, type.name), ...typeFacts(type)],
     /** What helps before a type is chosen. */
-    basics: () => [make("h3", {}, "Severity"), severityTable(), rules()],
+    basics: () => [make("h3", {}, "Severity"), severityTable(), ...rules()],
     show: () => showDialog("Guide", whole()),
   };
 }

@@ -55,10 +55,10 @@ function createQueue({ mode, domain }, { annotator, clips, progress }) {
   }
 
   function clipRow(clip) {
-    const path = `/clips/${encodeURIComponent(clip.clip_id)}`;
+    const path = pagePath(clip.clip_id);
     return rowLink(
       { href: path, title: clip.clip_id, isCurrent: clip === current, onOpen: () => location.assign(path) },
-      make("img", { src: `/api${path}/thumbnail`, alt: "", loading: "lazy", width: "96", height: "72" }),
+      make("img", { src: `${clipPath(clip.clip_id)}/thumbnail`, alt: "", loading: "lazy", width: "96", height: "72" }),
       make("span", { class: "clip-id" }, make("bdi", {}, clip.clip_id), clip.calibration && make("span", { class: "quiet" }, " calibration")),
       make("span", { class: "clip-status", "data-status": clip.status }, STATUS_WORDS[clip.status]),
       make("span", { class: "clip-task", dir: "auto" }, clip.instruction ?? "no instruction"),
@@ -97,7 +97,7 @@ function createQueue({ mode, domain }, { annotator, clips, progress }) {
       const open = visible.filter((clip) => clip.status !== "submitted");
       mark(open.find((clip) => visible.indexOf(clip) > visible.indexOf(current)) ?? open[0]);
     },
-    openClip: () => visible.includes(current) && location.assign(`/clips/${encodeURIComponent(current.clip_id)}`),
+    openClip: () => visible.includes(current) && location.assign(pagePath(current.clip_id)),
     filter: () => text.focus(),
     leave() {
       document.activeElement?.blur();

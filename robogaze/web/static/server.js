@@ -32,4 +32,5 @@ async function ask(path, method = "GET", body = null) {
   return answer;
 }
 
+const pagePath = (id) => `/clips/${encodeURIComponent(id)}`;
 const clipPath = (id) => `/api/clips/${encodeURIComponent(id)}`;

@@ -10,12 +10,14 @@ const QUEUE = ["queue"];
 
 const SHORTCUTS = [
   { id: "play", keys: ["Space"], pages: EDITOR, group: "Play", help: "play or pause" },
-  { id: "frameBack", keys: [",", "ArrowLeft"], pages: EDITOR, group: "Play", help: "one frame back", repeats: true },
-  { id: "frameOn", keys: [".", "ArrowRight"], pages: EDITOR, group: "Play", help: "one frame on", repeats: true },
+  { id: "frameBack", keys: [","], pages: EDITOR, group: "Play", help: "one frame back", repeats: true },
+  { id: "frameOn", keys: ["."], pages: EDITOR, group: "Play", help: "one frame on", repeats: true },
+  { id: "left", keys: ["ArrowLeft"], pages: EDITOR, group: "Play", help: "one frame back; box: left", repeats: true },
+  { id: "right", keys: ["ArrowRight"], pages: EDITOR, group: "Play", help: "one frame on; box: right", repeats: true },
   { id: "tenthBack", keys: [";"], pages: EDITOR, group: "Play", help: "0.1 s back", repeats: true },
   { id: "tenthOn", keys: ["'"], pages: EDITOR, group: "Play", help: "0.1 s on", repeats: true },
-  { id: "secondBack", keys: ["Shift+ArrowLeft"], pages: EDITOR, group: "Play", help: "1 s back", repeats: true },
-  { id: "secondOn", keys: ["Shift+ArrowRight"], pages: EDITOR, group: "Play", help: "1 s on", repeats: true },
+  { id: "narrower", keys: ["Shift+ArrowLeft"], pages: EDITOR, group: "Play", help: "1 s back; box: narrower", repeats: true },
+  { id: "wider", keys: ["Shift+ArrowRight"], pages: EDITOR, group: "Play", help: "1 s on; box: wider", repeats: true },
   { id: "firstFrame", keys: ["Home"], pages: EDITOR, group: "Play", help: "first frame" },
   { id: "lastFrame", keys: ["End"], pages: EDITOR, group: "Play", help: "last frame" },
   { id: "playBack", keys: ["j"], pages: EDITOR, group: "Play", help: "play backwards; again: faster" },
@@ -60,8 +62,12 @@ const SHORTCUTS = [
     keys: ["b"],
     pages: EDITOR,
     group: "Event",
-    help: "box on the picture: drag, or arrows move and Shift+arrows resize it; again: done",
+    help: "box on the picture: drag, or use the arrow keys; again: done",
   },
+  { id: "up", keys: ["ArrowUp"], pages: EDITOR, group: "Event", help: "box: up", repeats: true },
+  { id: "down", keys: ["ArrowDown"], pages: EDITOR, group: "Event", help: "box: down", repeats: true },
+  { id: "lower", keys: ["Shift+ArrowUp"], pages: EDITOR, group: "Event", help: "box: lower", repeats: true },
+  { id: "higher", keys: ["Shift+ArrowDown"], pages: EDITOR, group: "Event", help: "box: higher", repeats: true },
   { id: "deleteBox", keys: ["Shift+b"], pages: EDITOR, group: "Event", help: "delete the box" },
   { id: "deleteEvent", keys: ["Delete", "Backspace"], pages: EDITOR, group: "Event", help: "delete the event" },
 
@@ -102,7 +108,8 @@ function keyName(event) {
 }
 
 /**
- * Listen to the keys of a page; `actions` by the id of the table, each called with the number of its key, from 0.
+ * Listen to the keys of a page; `actions` by the id of the table, each called with the number of its key, from 0. One
+ * that returns false leaves the key to the browser.
  *
  * A button or link that was reached by keyboard keeps Space and Enter; while a dialog is open no key acts.
  */
@@ -118,9 +125,8 @@ function listenToShortcuts(page, actions) {
     if (event.target.closest("input, textarea, select") && !shortcut.fields) return;
     const pressesButton = event.key === " " || event.key === "Enter";
     if (pressesButton && !event.ctrlKey && event.target.matches("button:focus-visible, a, summary")) return;
-    event.preventDefault();
-    if (event.repeat && !shortcut.repeats) return;
-    actions[shortcut.id](shortcut.number);
+    if (event.repeat && !shortcut.repeats) event.preventDefault();
+    else if (actions[shortcut.id](shortcut.number) !== false) event.preventDefault();
   });
   // A button that was clicked would be pressed when Space, which plays, is released.
   addEventListener("keyup", (event) => {

@@ -4,11 +4,12 @@ const PLAY_SPEEDS = [0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4];
 const FASTEST = PLAY_SPEEDS.at(-1);
 const SPEED_KEY = "robogaze speed";
 
-/** The buttons below the picture; `onChange` is called when the speed or the direction changes. */
+/** The buttons below the picture, and what the keys for them do. */
 function createTransport(clip, playback, picture) {
   let speed = PLAY_SPEEDS.find((each) => String(each) === localStorage.getItem(SPEED_KEY)) ?? 1;
   let shuttle = 0; // times the speed; negative while it plays backwards
   let ticking = null;
+  let onScreen = null; // the number of a frame
   const button = (text, title, onclick, more = {}) => make("button", { type: "button", title, onclick, ...more }, text);
   const playButton = button("▶ play", "play or pause (Space)", toggle, { class: "play" });
   const speedText = make("output", { class: "speed", "aria-label": "speed" });
@@ -78,6 +79,9 @@ function createTransport(clip, playback, picture) {
     playback.step(by);
   }
 
+  /** Until the frame that was sought is on the screen, its number is dimmed. */
+  const mark = () => readout.toggleAttribute("data-waiting", frameAt(clip, playback.time()) !== onScreen);
+
   setSpeed(speed);
   return {
     element: make(
@@ -123,6 +127,12 @@ function createTransport(clip, playback, picture) {
     },
     say(time) {
       readout.textContent = timeWords(clip, time);
+      mark();
+    },
+    /** This frame is on the screen now. */
+    setOnScreen(frame) {
+      onScreen = frame;
+      mark();
     },
   };
 }

@@ -92,8 +92,8 @@ class Window:
         return int(self.readout().split("frame ")[1].split(" of")[0])
 
     def picture(self) -> int:
-        """The number that the picture of a numbered clip shows, once the video has arrived there."""
-        self.expect(lambda: not self.run("document.querySelector('video').seeking"), "the seek does not end")
+        """The number that the picture of a numbered clip shows, once the page says that it is on the screen."""
+        self.page.wait_for_selector(".readout:not([data-waiting])")
         return int(self.run(READ_NUMBER))
 
     def is_playing(self) -> bool:

@@ -12,10 +12,10 @@ function makeVideo(clip) {
 /**
  * The playback of a video, null for a clip without one, which then only has a time. `onTime` is called with every new
  * time, `onPlaying` with whether the video plays, `onLoop` with what repeats from then on, or null, and `onBroken` if
- * the video cannot be played. With `betweenFrames` a time that was sought is kept; otherwise it becomes that of its
- * frame.
+ * the video cannot be played. `onFrame` is called with every frame that is on the screen, which may be a moment after it
+ * was sought. With `betweenFrames` a time that was sought is kept; otherwise it becomes that of its frame.
  */
-function createPlayback(clip, video, { onTime, onPlaying, onLoop, onBroken, betweenFrames = false }) {
+function createPlayback(clip, video, { onTime, onPlaying, onLoop, onBroken, onFrame, betweenFrames = false }) {
   let time = 0;
   let loop = null; // what repeats: the windows, and the spans in them
   let ownSeek = false;
@@ -23,12 +23,13 @@ function createPlayback(clip, video, { onTime, onPlaying, onLoop, onBroken, betw
   const isPart = clip.start_s !== null && clip.start_s !== undefined;
 
   function attach() {
-    const onFrame = (_, frame) => {
+    const onPicture = (_, picture) => {
       if (!video) return;
-      arrive(frame.mediaTime - fileStart);
-      video.requestVideoFrameCallback(onFrame);
+      onFrame?.(frameAt(clip, picture.mediaTime - fileStart));
+      arrive(picture.mediaTime - fileStart);
+      video.requestVideoFrameCallback(onPicture);
     };
-    if (video.requestVideoFrameCallback) video.requestVideoFrameCallback(onFrame);
+    if (video.requestVideoFrameCallback) video.requestVideoFrameCallback(onPicture);
     else video.addEventListener("timeupdate", () => video && arrive(video.currentTime - fileStart));
     for (const name of ["play", "pause"]) video.addEventListener(name, () => onPlaying(!(video?.paused ?? true)));
     video.addEventListener("seeking", () => {
