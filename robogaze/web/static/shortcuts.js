@@ -66,8 +66,8 @@ const SHORTCUTS = [
   },
   { id: "up", keys: ["ArrowUp"], pages: EDITOR, group: "Event", help: "box: up", repeats: true },
   { id: "down", keys: ["ArrowDown"], pages: EDITOR, group: "Event", help: "box: down", repeats: true },
-  { id: "lower", keys: ["Shift+ArrowUp"], pages: EDITOR, group: "Event", help: "box: lower", repeats: true },
-  { id: "higher", keys: ["Shift+ArrowDown"], pages: EDITOR, group: "Event", help: "box: higher", repeats: true },
+  { id: "shorter", keys: ["Shift+ArrowUp"], pages: EDITOR, group: "Event", help: "box: shorter", repeats: true },
+  { id: "taller", keys: ["Shift+ArrowDown"], pages: EDITOR, group: "Event", help: "box: taller", repeats: true },
   { id: "deleteBox", keys: ["Shift+b"], pages: EDITOR, group: "Event", help: "delete the box" },
   { id: "deleteEvent", keys: ["Delete", "Backspace"], pages: EDITOR, group: "Event", help: "delete the event" },
 

@@ -268,7 +268,7 @@ def _(editor: Window, key: str) -> None:
     assert len(editor.events()) == 1  # letters in a field are no keys
 
 
-@check("box", "deleteBox", "up", "down", "lower", "higher")
+@check("box", "deleteBox", "up", "down", "shorter", "taller")
 def _(editor: Window, key: str) -> None:
     moves = "ArrowLeft", "ArrowDown", "ArrowDown", "ArrowUp", "ArrowRight", "ArrowLeft"
     sizes = "Shift+ArrowRight", "Shift+ArrowDown", "Shift+ArrowDown", "Shift+ArrowDown", "Shift+ArrowUp"
@@ -440,3 +440,14 @@ def test_the_keys_of_the_queue(window: Callable[..., Window], site: Site) -> Non
     assert queue.dialog() == "Keys"
     queue.press("Escape", "Enter")
     queue.wait_path("/clips/cube_teleports")
+
+
+def test_the_documentation_lists_the_same_keys(editor: Window) -> None:
+    page = Path(__file__).parents[3] / "docs/annotate.md"
+    rows = re.findall(r"^\| (?:Play|Event|Review|Clip|Queue|Help) \| (.*) \| (.*) \|$", page.read_text(), re.MULTILINE)
+
+    def written(keys: list[str]) -> str:
+        return f"`{keys[0]}` to `{keys[-1]}`" if len(keys) > 3 else " ".join(f"`{key}`" for key in keys)
+
+    table = list(editor.run("SHORTCUTS"))
+    assert sorted(rows) == sorted((written(shortcut["keys"]), shortcut["help"]) for shortcut in table)
