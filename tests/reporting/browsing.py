@@ -12,6 +12,8 @@ from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any
 
+import pytest
+
 WAIT_S = 20.0
 """The time limit of a wait; other processes may share the cores."""
 
@@ -74,6 +76,19 @@ class Visit:
     def listed(self) -> list[str]:
         """The heads of the visible rows of the list."""
         return [name.strip() for name in self.page.locator(".clips li:visible .clip-id").all_text_contents()]
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """Chromium. Tests that need it are skipped only where it, or Playwright, is missing."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright (pip install robogaze[dev])")
+    if CHROMIUM is None:
+        pytest.skip("needs a chromium that plays H.264 on the PATH")
+    flags = ["--no-sandbox", "--disable-gpu", "--autoplay-policy=no-user-gesture-required"]
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=flags)
+        yield browser
+        browser.close()
 
 
 Opener = Callable[..., Visit]

@@ -9,7 +9,7 @@ import pytest
 from robogaze.core.report import Report
 from robogaze.domains import Domain
 
-from .browsing import CHROMIUM, Opener, visits
+from .browsing import Opener, chromium, visits
 from .cases import clean_report, faulty_report, partial_report, undecided_report, unscored_report
 from .samples import make_domain
 
@@ -28,15 +28,8 @@ def reports(domain: Domain) -> list[Report]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Chromium. Tests that need it are skipped only where it, or Playwright, is missing."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright (pip install robogaze[dev])")
-    if CHROMIUM is None:
-        pytest.skip("needs a chromium that plays H.264 on the PATH")
-    flags = ["--no-sandbox", "--disable-gpu", "--autoplay-policy=no-user-gesture-required"]
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=flags)
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture

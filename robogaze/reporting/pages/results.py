@@ -33,8 +33,8 @@ STYLES = (
     "base", "run", "list", "severity", "clip", "player", "timeline", "record", "results", "sides", "media"
 )  # fmt: skip
 SCRIPTS = (
-    "dom", "format", "data", "address", "filter", "rows", "keys", "viewer", "places", "loop", "speed", "timeline",
-    "claims", "screen", "clock", "lanes", "sort", "entries", "sides", "results",
+    "dom", "format", "data", "frames", "address", "filter", "rows", "keys", "viewer", "places", "loop", "speed", "axis",
+    "timeline", "claims", "screen", "clock", "lanes", "sort", "entries", "sides", "results",
 )  # fmt: skip
 
 

@@ -35,8 +35,8 @@ from robogaze.store import StoredRun
 
 STYLES = ("base", "run", "list", "severity", "clip", "player", "timeline", "record", "media")
 SCRIPTS = (
-    "dom", "format", "data", "address", "filter", "rows", "keys", "viewer", "places", "loop", "speed", "overlay",
-    "player", "large", "timeline", "claims", "ledger", "record", "clip", "list", "run",
+    "dom", "format", "data", "frames", "address", "filter", "rows", "keys", "viewer", "places", "loop", "speed",
+    "overlay", "playback", "player", "large", "axis", "timeline", "claims", "ledger", "record", "clip", "list", "run",
 )  # fmt: skip
 
 _CHOICES = 40

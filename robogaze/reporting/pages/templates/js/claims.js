@@ -74,15 +74,6 @@ function verdictOf({ shown, merged_into: into }) {
   return [make("b", {}, shown.verdict), into ? ` into ${into}` : "", shown.reason ? `: ${shown.reason}` : ", without a reason"];
 }
 
-function badge(level) {
-  const attributes = {
-    class: "badge",
-    "data-severity": level ?? "none",
-    "aria-label": `severity ${level ?? "not given"}`,
-  };
-  return make("b", attributes, level ?? "?");
-}
-
 function fact(term, value, remark = "") {
   return make(
     "div",

@@ -75,6 +75,17 @@ function table(heads, rows) {
   );
 }
 
+/** A severity as a number on its colour. */
+function badge(level) {
+  const attributes = {
+    class: "badge",
+    role: "img",
+    "data-severity": level ?? "none",
+    "aria-label": `severity ${level ?? "not given"}`,
+  };
+  return make("b", attributes, level ?? "?");
+}
+
 /** Whether reduced motion is preferred. */
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 

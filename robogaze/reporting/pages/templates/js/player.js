@@ -1,22 +1,20 @@
-// The clip's moving picture, and the time that everything else follows.
+// The clip's moving picture, with its loop and its buttons.
 //
-// A frame is sought in the middle of the time for which it is shown, so that rounding never lands on its neighbour.
-// Without a video the page shows the nearest picture instead, and everything except playing works the same. If a clip
-// is a part of its file, its time begins at the start of the part, and playing stops at the end of the part.
+// Without a video the page shows the nearest picture instead, and everything except playing works the same.
 
 /** Makes the player; `onTime` is called with every new time, `onLoop` with what repeats from then on, or null. */
 function createPlayer(clip, { onTime, onLoop }) {
-  let time = 0;
   let claim = null; // whose boxes are drawn
-  let loop = null; // what repeats: the windows, and the claim's own spans
-  let ownSeek = false;
-  const fileStart = clip.start_s ?? 0;
-  const isPart = clip.start_s !== null && clip.start_s !== undefined;
-  let video = clip.media.video === null ? null : makeVideo(clip);
-  const loopBar = createLoopBar({ onSeek: (at) => seek(at) });
-  const speed = createSpeed({ onChange: setRate });
+  const loopBar = createLoopBar({ onSeek: (at) => playback.seek(at) });
+  const speed = createSpeed({ onChange: (rate) => playback.setRate(rate) });
   const screen = createScreenOf(clip);
-  const controls = createTransport({ toggle, step, speed, stopLoop: () => setLoop(null), large: () => large.toggle() });
+  const controls = createTransport({
+    toggle: () => playback.toggle(),
+    step: (by) => playback.step(by),
+    speed,
+    stopLoop: () => playback.stopLoop(),
+    large: () => large.toggle(),
+  });
   const reason = make("p", { class: "quiet reason", hidden: true });
   const element = make("div", { class: "player" }, screen.element, loopBar.element, reason, controls.element);
   const large = createLarge(element, {
@@ -28,114 +26,43 @@ function createPlayer(clip, { onTime, onLoop }) {
   });
   controls.setCloseUp(screen.toggleCloseUp);
 
-  function attach() {
+  const video = clip.media.video === null ? null : makeVideo(clip);
+  if (video) {
     screen.put(video);
-    setRate(speedNow);
-    const onFrame = (_, frame) => {
-      if (!video) return;
-      arrive(frame.mediaTime - fileStart);
-      video.requestVideoFrameCallback(onFrame);
-    };
-    if (video.requestVideoFrameCallback) video.requestVideoFrameCallback(onFrame);
-    else video.addEventListener("timeupdate", () => video && arrive(video.currentTime - fileStart));
-    video.addEventListener("click", toggle);
-    for (const name of ["play", "pause"]) video.addEventListener(name, () => controls.setPlaying(!video?.paused));
-    video.addEventListener("loadedmetadata", () => video && screen.setRatio(video.videoWidth / video.videoHeight));
-    video.addEventListener("seeking", () => {
-      if (video && !ownSeek && !within(video.currentTime - fileStart)) setLoop(null);
-    });
-    video.addEventListener("seeked", () => {
-      ownSeek = false;
-    });
-    video.addEventListener("ended", () => {
-      if (!loop || !video) return;
-      seek(loop.windows[0][0]);
-      play();
-    });
-    video.addEventListener("error", () => {
-      const what = describe(clip.media.video);
-      if (video)
-        showStills(`The browser could not play ${what}: it is missing or of a kind not supported here.`);
-    });
+    video.addEventListener("click", () => playback.toggle());
+    video.addEventListener("loadedmetadata", () => screen.setRatio(video.videoWidth / video.videoHeight));
   }
+  const playback = createPlayback(clip, video, {
+    onTime: show,
+    onPlaying: controls.setPlaying,
+    onLoop(loop) {
+      loopBar.show(loop);
+      controls.setLoop(loop);
+      onLoop(loop);
+    },
+    onBroken() {
+      const what = describe(clip.media.video);
+      explain(`The browser could not play ${what}: it is missing or of a kind not supported here.`);
+    },
+  });
+  playback.setRate(speedNow);
 
-  function showStills(why) {
-    video = null;
+  function explain(why) {
     reason.textContent = why;
     reason.hidden = false;
     controls.setPlayable(false);
-    show(time);
   }
-
-  /** The video shows the frame of a time; past the end of a window of the loop it continues with the next window. */
-  function arrive(now) {
-    if (ownSeek) return;
-    if (isPart && !loop && (now < -1e-3 || now >= clip.duration_s - 1e-3)) {
-      video.pause();
-      seek(now);
-    } else if (within(now)) show(now);
-    else seek((loop.windows.find(([start]) => start > now) ?? loop.windows[0])[0]);
-  }
-
-  const within = (now) =>
-    !loop || loop.windows.some(([start, end]) => now >= frameStart(start) - 1e-3 && now < end - 1e-3);
-  const frameStart = (at) => clip.frame_times_s[frameAt(clip, at)];
 
   function show(now) {
-    time = now;
     const frame = frameAt(clip, now);
     const phase = claim && phaseOf(claim.spans, clip.frame_times_s[frame], frameEnd(clip, frame));
+    const plays = playback.video();
     controls.say(clip, frame, phase);
     element.dataset.phase = phase ?? "";
-    if (!video) screen.put(still(clip, frame));
-    screen.drawBoxes(claim, frame, video ? "video" : "picture");
+    if (!plays) screen.put(still(clip, frame));
+    screen.drawBoxes(claim, frame, plays ? "video" : "picture");
     loopBar.setTime(now);
     onTime(now);
-  }
-
-  function seek(target) {
-    const frame = frameAt(clip, Math.min(Math.max(target, 0), clip.duration_s));
-    if (video) {
-      ownSeek = true;
-      video.currentTime = fileStart + (clip.frame_times_s[frame] + frameEnd(clip, frame)) / 2;
-    }
-    show(clip.frame_times_s[frame]);
-  }
-
-  function play() {
-    // play() rejects when a pause or another clip interrupts it; nothing needs to be done then.
-    if (video) video.play().catch(() => {});
-  }
-
-  function toggle() {
-    if (!video) return;
-    if (video.paused) play();
-    else video.pause();
-  }
-
-  function setRate(rate) {
-    if (video) video.defaultPlaybackRate = video.playbackRate = rate;
-  }
-
-  function setLoop(wanted) {
-    loop = wanted;
-    loopBar.show(loop);
-    controls.setLoop(loop);
-    onLoop(loop);
-  }
-
-  function step(by) {
-    if (video) video.pause();
-    setLoop(null);
-    const frame = Math.min(Math.max(frameAt(clip, time) + by, 0), clip.frame_count - 1);
-    seek(clip.frame_times_s[frame]);
-  }
-
-  /** Go to a time, pause there, and end the loop. */
-  function goTo(target) {
-    if (video) video.pause();
-    setLoop(null);
-    seek(target);
   }
 
   /** Mark a claim: its boxes and its time. */
@@ -145,47 +72,39 @@ function createPlayer(clip, { onTime, onLoop }) {
     controls.setPlaces(claim.evidence.some((evidence) => evidence.box));
   }
 
-  if (video) {
-    attach();
-    if (isPart) seek(0);
-  } else showStills("This page has no video of this clip; timeline and pictures work without it.");
+  if (!video) explain("This page has no video of this clip; timeline and pictures work without it.");
+  playback.seek(0);
 
   return {
     element,
-    step,
-    toggle,
+    step: playback.step,
+    toggle: playback.toggle,
     slower: speed.next,
     enlarge: () => large.toggle(),
     closer: controls.closer,
     /** Leave the large view, or otherwise stop the loop. */
-    escape: () => (large.isOn() ? large.set(false) : setLoop(null)),
-    goTo,
+    escape: () => (large.isOn() ? large.set(false) : playback.stopLoop()),
+    goTo: playback.goTo,
     /** Show a frame large. */
     showLarge(frame) {
-      goTo(clip.frame_times_s[frame]);
+      playback.goTo(clip.frame_times_s[frame]);
       large.set(true);
     },
     /** Show the first frame of a claim, without playing. */
     present(wanted) {
       mark(wanted);
-      seek(wanted.onset);
+      playback.seek(wanted.onset);
     },
     /** Play a claim over and over with its context; only seek its onset if reduced motion is preferred. */
     repeat(wanted) {
       mark(wanted);
-      if (!video || calm.matches) return goTo(wanted.onset);
-      const windows = withContext(wanted.spans, clip.duration_s);
-      setLoop({ windows, spans: wanted.spans, severity: wanted.severity });
-      seek(windows[0][0]);
-      play();
+      if (!playback.video() || calm.matches) return playback.goTo(wanted.onset);
+      playback.repeat(wanted.spans, { severity: wanted.severity });
     },
     close() {
       large.set(false);
       screen.close();
-      if (!video) return;
-      const old = video;
-      video = null; // before it is released, so that its end is ignored
-      letGo(old);
+      playback.close();
     },
   };
 }
@@ -308,12 +227,6 @@ function still(clip, frame) {
     make("img", { src: clip.media.thumbnails[nearest], alt: which }),
     make("figcaption", {}, which),
   );
-}
-
-function makeVideo(clip) {
-  const video = make("video", { muted: true, playsinline: true, preload: "auto", src: clip.media.video });
-  video.muted = true;
-  return video;
 }
 
 const describe = (address) => (address.startsWith("data:") ? "the video in this page" : address);

@@ -1,0 +1,44 @@
+// After a calibration clip: the annotator's events against those of the key.
+
+/** The annotators whose kappa on the training clips is above this are the senior ones of RoboGaze (A.2.3). */
+const SENIOR_KAPPA = 0.78;
+
+function showFeedback({ kappa, matched, missed, extra }, events, guide, onClose) {
+  const mine = (id) => events.find((event) => event.id === id);
+  const list = (title, items) =>
+    items.length > 0 && [make("h3", {}, title), make("ul", {}, items.map((item) => make("li", {}, item)))];
+  const content = [
+    make("p", {}, kappaWords(kappa)),
+    list(
+      "Found",
+      matched.map((match) => [
+        eventWords(mine(match.event), guide),
+        make("br"),
+        make("span", { class: "quiet" }, `key: ${eventWords(match.key, guide)}; ${differenceWords(match)}`),
+      ]),
+    ),
+    list("Missed", missed.map((event) => eventWords(event, guide))),
+    list("Not in the key", extra.map((id) => eventWords(mine(id), guide))),
+    !matched.length && !missed.length && !extra.length && make("p", {}, "The key has no event either."),
+  ];
+  showDialog("Compared with the key", content, { Continue: () => {} }, { onClose });
+}
+
+function kappaWords({ clips, detection, dimension }) {
+  const value = (kappa) => (kappa === null ? "not defined yet" : kappa.toFixed(2));
+  return (
+    `Kappa over ${plural(clips, "calibration clip")}: ${value(detection)} on detection, ${value(dimension)} on the ` +
+    `dimension. Senior annotators of RoboGaze are above ${SENIOR_KAPPA}.`
+  );
+}
+
+function differenceWords({ iou, same_dimension, same_type, severity_difference }) {
+  const label = same_type ? "same type" : same_dimension ? "same dimension, other type" : "other dimension";
+  const severity =
+    severity_difference === null
+      ? "no severity"
+      : severity_difference === 0
+        ? "same severity"
+        : `severity ${Math.abs(severity_difference)} ${severity_difference > 0 ? "higher" : "lower"}`;
+  return `IoU ${iou.toFixed(2)}, ${label}, ${severity}`;
+}

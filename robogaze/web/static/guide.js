@@ -1,0 +1,101 @@
+// The guide: the types of the domain, what their spans cover, the severities, and the cascade rule.
+
+/** The guide from the server's answer: its parts by id, and the views of it. */
+function createGuide(answer) {
+  const dimensions = new Map(answer.dimensions.map((dimension, place) => [dimension.id, { ...dimension, place }]));
+  const types = new Map(
+    answer.dimensions.flatMap((dimension) =>
+      dimension.types.map((type) => [type.id, { ...type, dimension: dimension.id }]),
+    ),
+  );
+  const nameOf = (type) => types.get(type)?.name ?? type;
+
+  function typeFacts(type) {
+    const facts = [
+      ["Seen as", type.cues?.length > 0 && make("ul", {}, type.cues.map((cue) => make("li", {}, cue)))],
+      ["The span covers", type.span_covers],
+      [
+        "Not to be confused with",
+        type.confused_with?.length > 0 &&
+          make(
+            "ul",
+            {},
+            type.confused_with.map((other) => make("li", {}, make("b", {}, nameOf(other.type)), `: ${other.tell}`)),
+          ),
+      ],
+      ["Usual severity", type.severity && severityWords(type.severity)],
+      ["Limits the evidence", type.evidence_limiting && "what it hides cannot be judged"],
+    ];
+    return [
+      make("p", { class: "description" }, type.definition),
+      make(
+        "dl",
+        { class: "facts" },
+        facts.filter(([, value]) => value).map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
+      ),
+    ];
+  }
+
+  function severityWords(level) {
+    const found = answer.severities.find((severity) => severity.level === level);
+    return found ? `${level} ${found.name}` : `${level}`;
+  }
+
+  const severityTable = () =>
+    make(
+      "dl",
+      { class: "facts severities" },
+      answer.severities.map(({ level, name, meaning }) =>
+        make("div", {}, make("dt", {}, badge(level), name), make("dd", {}, meaning)),
+      ),
+    );
+
+  const rules = () => [
+    make("h3", {}, "When one cause is several events"),
+    make("p", {}, answer.cascade_rule),
+    make("h3", {}, "What is no event"),
+    make("ul", {}, answer.not_annotated.map((sentence) => make("li", {}, sentence))),
+  ];
+
+  function whole() {
+    return [
+      make("h3", {}, "Severity"),
+      severityTable(),
+      rules(),
+      [...dimensions.values()].map((dimension) =>
+        make(
+          "section",
+          {},
+          make("h3", {}, make("kbd", {}, `${dimension.place + 1}`), " ", dimension.name),
+          dimension.types.map((type) =>
+            make("details", {}, make("summary", {}, make("b", {}, type.name)), typeFacts(type)),
+          ),
+        ),
+      ),
+    ];
+  }
+
+  return {
+    dimensions: [...dimensions.values()],
+    severities: answer.severities,
+    dimension: (id) => dimensions.get(id) ?? null,
+    type: (id) => types.get(id) ?? null,
+    /** The types that fit a search, those of a dimension first. */
+    search(text, dimension) {
+      const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+      const fits = (type) => {
+        const all = `${type.name} ${type.id} ${dimensions.get(type.dimension).name}`.toLowerCase();
+        return words.every((word) => all.includes(word));
+      };
+      const found = [...types.values()].filter(fits);
+      return dimension === null
+        ? found
+        : [...found.filter((type) => type.dimension === dimension), ...found.filter((type) => type.dimension !== dimension)];
+    },
+    /** All about a type, under its name. */
+    typeFacts: (type) => [make("h3", {}, type.name), ...typeFacts(type)],
+    /** What helps before a type is chosen. */
+    basics: () => [make("h3", {}, "Severity"), severityTable(), ...rules()],
+    show: () => showDialog("Guide", whole()),
+  };
+}

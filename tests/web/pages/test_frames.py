@@ -1,0 +1,80 @@
+"""What the page calls frame n is frame n of the decoder."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .clips import STEADY_MS, UNEVEN_MS, has_b_frames
+from .editing import Window
+from .site import Site
+
+CLIPS = {"steady": STEADY_MS, "uneven": UNEVEN_MS}
+
+
+def test_the_clips_have_b_frames(numbered: dict[str, Path]) -> None:
+    assert all(has_b_frames(path) for path in numbered.values())
+
+
+@pytest.mark.parametrize("clip", CLIPS)
+def test_every_frame_forwards_and_backwards(window: Callable[..., Window], site: Site, clip: str) -> None:
+    editor, times = window(site, f"/clips/{clip}"), CLIPS[clip]
+    for frame in range(len(times)):
+        assert editor.readout() == f"{int(times[frame] / 100 + 0.5) / 10} s · frame {frame} of {len(times)}"
+        assert editor.picture() == frame
+        editor.press(".")
+    for frame in reversed(range(len(times) - 20, len(times) - 1)):
+        editor.press(",")
+        assert (editor.frame(), editor.picture()) == (frame, frame)
+
+
+@pytest.mark.parametrize("clip", CLIPS)
+def test_a_place_on_the_timeline(window: Callable[..., Window], site: Site, clip: str) -> None:
+    editor = window(site, f"/clips/{clip}")
+    ruler = editor.box(".ruler")
+    for share in (0.9, 0.1, 0.55, 0.999, 0.3, 0.0):
+        editor.page.mouse.click(ruler["x"] + share * ruler["width"], ruler["y"] + 5)
+        assert editor.picture() == editor.frame()
+
+
+def test_where_it_is_paused(window: Callable[..., Window], site: Site) -> None:
+    editor = window(site, "/clips/uneven")
+    for _ in range(4):
+        editor.press("Space")
+        start = editor.frame()
+        editor.expect(lambda start=start: editor.frame() > start + 5)
+        editor.press("Space")
+        editor.expect(lambda: not editor.is_playing())
+        editor.run("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        assert editor.picture() == editor.frame()
+
+
+def test_while_it_plays(window: Callable[..., Window], site: Site) -> None:
+    """In every callback of the browser for a frame, the page calls it what it is."""
+    editor = window(site, "/clips/steady")
+    editor.run("""() => {
+      globalThis.said = [];
+      const video = document.querySelector("video");
+      const look = (_, { mediaTime }) => {
+        said.push([mediaTime, Number(document.querySelector(".stage").dataset.frame)]);
+        video.requestVideoFrameCallback(look);
+      };
+      video.requestVideoFrameCallback(look);
+    }""")
+    editor.press("-", "-", "Space")
+    editor.expect(lambda: editor.run("said.length") > 40)
+    said = editor.run("said")
+    assert [frame for _, frame in said] == [
+        min(range(139), key=lambda n: abs(STEADY_MS[n] / 1000 - at)) for at, _ in said
+    ]
+
+
+def test_a_step_of_a_tenth_arrives_on_the_grid(window: Callable[..., Window], site: Site) -> None:
+    editor = window(site, "/clips/uneven")
+    for tenth in range(1, 12):
+        editor.press("'")
+        frame = max(n for n, time in enumerate(UNEVEN_MS) if time <= tenth * 100)
+        assert editor.readout() == f"{tenth / 10:.1f} s · frame {frame} of {len(UNEVEN_MS)}"
+        assert editor.picture() == frame
+    editor.press(";")
+    assert editor.time_s() == 1.0
