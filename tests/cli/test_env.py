@@ -21,7 +21,7 @@ def test_list_names_the_environments_and_their_bugs(robogaze: Shell) -> None:
         r"^castle +The Castle of Saint Orel .*fragments \(easy\), drawer \(easy\), dropped \(medium\)$", ran.out, re.M
     )
     listed = json.loads(robogaze("env", "list", "--json").out)["environments"]
-    assert [row["name"] for row in listed] == ["castle", "warehouse"]
+    assert [row["name"] for row in listed] == ["castle", "lighthouse", "warehouse"]
     assert [bug["difficulty"] for bug in listed[1]["bugs"]] == ["easy", "medium", "hard"]
 
 
@@ -48,7 +48,7 @@ def test_check_ends_with_1_where_a_check_fails(robogaze: Shell, tmp_path: Path) 
 
 def test_an_unknown_environment_or_bug_is_an_error(robogaze: Shell) -> None:
     assert robogaze("env", "check", "dungeon").code == 1
-    assert "neither a built-in environment (castle, warehouse)" in robogaze("env", "serve", "dungeon").err
+    assert "neither a built-in environment (castle, lighthouse, warehouse)" in robogaze("env", "serve", "dungeon").err
     assert "'x' is not one of the bugs: fragments, drawer, dropped" in robogaze("env", "serve", "castle:+x").err
 
 

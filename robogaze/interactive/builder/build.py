@@ -105,7 +105,7 @@ async def build_environment(
     for prompt, variables in BUILD_PROMPTS.items():
         domain.prompts.check(prompt, variables)
     spec = read_builder(DOMAIN, options.builder)
-    kept = out / "build"
+    name, kept = _name_of(out), out / "build"
     _check_folder(out, proposal, options)
     kept.mkdir(parents=True, exist_ok=True)
     write_whole(kept / "asked.json", _asked(proposal, options))
@@ -114,10 +114,10 @@ async def build_environment(
         opened = Models.open(models, answers, environ, usage=answers)
         try:
             await opened.ready()
-            client = BuildClient(domain, opened, out.resolve().name)
+            client = BuildClient(domain, opened, name)
             build = _Build(spec, options, client, models, kept, environ, say)
             try:
-                draft, found = await build.run(Draft(out.resolve().name, proposal))
+                draft, found = await build.run(Draft(name, proposal))
             except NoAnswer as missing:
                 raise BuildFailed(f"{missing.failure.stage}: {missing.failure.message}") from missing
         finally:
@@ -271,6 +271,10 @@ def _bug_fault(answer: BugAnswer, draft: Draft) -> str | None:
     if tuple(answer.lines) == draft.code[answer.part]:
         return "lines: they are those of the part without a bug"
     return problem_in_part(answer.part, "\n".join(answer.lines)) or None
+
+
+def _name_of(out: Path) -> str:
+    return out.resolve().name
 
 
 def _asked(proposal: str, options: BuildOptions) -> str:

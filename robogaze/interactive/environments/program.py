@@ -26,6 +26,7 @@ import ast
 import json
 import subprocess
 import sys
+import weakref
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
@@ -144,6 +145,8 @@ class ProgramWorld:
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={}, cwd="/"
         )
+        # A session that nobody closes ends with the last reference to it.
+        self._end = weakref.finalize(self, _end, self._process)
         try:
             self._last = self._sent({"code": source, "memory_bytes": _MEMORY_BYTES, "cpu_s": _CPU_S})
         except EnvironmentFault:
@@ -161,12 +164,7 @@ class ProgramWorld:
         return self._last
 
     def close(self) -> None:
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                with suppress(OSError):  # what was not sent to a process that has ended
-                    pipe.close()
+        self._end()
 
     def _sent(self, request: Mapping[str, Any]) -> Observation:
         assert self._process.stdin is not None
@@ -184,6 +182,15 @@ class ProgramWorld:
         if "error" in reply:
             raise EnvironmentFault(f"the program of {self._title} failed: {reply['error']}", "invalid_reply")
         return Observation(reply["message"], reply["state"], self._turn, reply["finished"])
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with suppress(OSError):  # what was not sent to a process that has ended
+                pipe.close()
 
 
 @cache
