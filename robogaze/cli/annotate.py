@@ -33,11 +33,11 @@ _STORE = "annotations.sqlite"
     "--annotators", metavar="NAME,NAME,...", help="All who share the clips; without --as each gets an address."
 )
 @click.option("--annotators-per-clip", type=click.IntRange(min=1), metavar="K", help="Give each clip to K of them.")
-@click.option("--calibration", type=click.Path(exists=True, path_type=Path), metavar="REFERENCES",
+@click.option("--calibration", type=click.Path(path_type=Path), metavar="REFERENCES",
               help="Clips with references come first, with feedback after each.")  # fmt: skip
-@click.option("--from", "start", type=click.Path(exists=True, path_type=Path), metavar="ANNOTATIONS",
+@click.option("--from", "start", type=click.Path(path_type=Path), metavar="ANNOTATIONS",
               help="Start with these annotations, in any format that is recognised.")  # fmt: skip
-@click.option("--review", type=click.Path(exists=True, path_type=Path), metavar="RUN",
+@click.option("--review", type=click.Path(path_type=Path), metavar="RUN",
               help="Review the events of a run. Without PATH, the clips of the run.")  # fmt: skip
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Review a sample of about N clips.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed of --sample.")
@@ -69,8 +69,9 @@ def annotate(
     shown = (name,) if name else names
     if not paths and review is None:
         raise click.UsageError("name the clips to annotate: videos, folders or manifests (.jsonl)")
-    if paths:
-        check_exist(*paths)
+    for given in (paths, *((path,) for path in (calibration, start, review) if path is not None)):
+        if given:
+            check_exist(*given)
 
     from datetime import UTC, datetime
 

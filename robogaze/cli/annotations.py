@@ -4,9 +4,11 @@ from pathlib import Path
 
 import click
 
+from robogaze.cli.shared.clips import check_exist
+
 
 @click.command()
-@click.argument("store", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("store", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path),
               help="A folder for the submitted annotations as reports, one folder for each annotator.")  # fmt: skip
 @click.option("--without-model", is_flag=True, help="Leave out events that a model made and nobody changed.")
@@ -18,6 +20,8 @@ def annotations(store: Path, out: Path | None, without_model: bool, domain: str 
     STORE is the file of robogaze annotate. With --out, submitted annotations are written as reports, which evaluate,
     agree and the other commands read: --reference OUT/NAME.
     """
+    check_exist(store)
+
     from robogaze.cli.shared.tables import as_text, print_tables
     from robogaze.reporting.serialize import to_json
     from robogaze.reporting.wording import count

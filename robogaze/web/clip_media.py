@@ -8,7 +8,7 @@ beside the store.
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -72,18 +72,25 @@ class ClipMedia:
                 self.store.add_clip(known, key)
         return known
 
-    def duration_s(self, entry: ManifestEntry) -> float | None:
-        """The length of a clip without decoding it, from its record or what its file declares; None if unreadable."""
-        assert entry.clip_id is not None, "entries have ids"
-        try:
-            known = self.store.clip(entry.clip_id, _file_key(entry))
-            if known is not None:
-                return known.duration_s
-            whole_s = length_s(entry.path)
-        except VideoError:
-            return None
-        end_s = whole_s if entry.end_s is None else entry.end_s
-        return None if end_s != end_s else max(0.0, end_s - (entry.start_s or 0.0))
+    def durations_s(self, entries: Iterable[ManifestEntry]) -> dict[str, float]:
+        """The lengths of clips by id, from what their files declare; without those of unreadable files.
+
+        Files are opened, not decoded, and only if the store has no length for them.
+        """
+        known_s = self.store.lengths_s()
+        found_s: dict[str, float] = {}
+        new_s: dict[str, float] = {}
+        for entry in entries:
+            assert entry.clip_id is not None, "entries have ids"
+            try:
+                key = _file_key(entry)
+                length = known_s[key] if key in known_s else _declared_s(entry)
+            except VideoError:
+                continue
+            if length > 0:
+                found_s[entry.clip_id] = new_s[key] = length
+        self.store.add_lengths(new_s)
+        return found_s
 
     def video(self, entry: ManifestEntry, *, proxy: bool = False) -> PlayableVideo:
         """A file that a browser plays; with `proxy`, a proxy in any case."""
@@ -136,6 +143,12 @@ def _file_key(entry: ManifestEntry) -> str:
     except OSError as error:
         raise VideoError(f"{entry.path} cannot be read: {error.strerror}") from error
     return f"{entry.path.absolute()} {stat.st_size} {stat.st_mtime_ns} {entry.model_dump_json(exclude={'path'})}"
+
+
+def _declared_s(entry: ManifestEntry) -> float:
+    """The declared length of a clip in seconds; NaN if its file does not declare one."""
+    end_s = length_s(entry.path) if entry.end_s is None else entry.end_s
+    return end_s - (entry.start_s or 0.0)
 
 
 def _decoded(entry: ManifestEntry, clip_id: str) -> Clip:

@@ -79,8 +79,7 @@ def open_annotator(
     store.setting("domain", options.domain)
     media = ClipMedia(store, store.path.with_name(f"{store.path.name}{PROXIES}"))
     known = _identified(entries)
-    lengths = {clip_id: media.duration_s(entry) for clip_id, entry in known.items()}
-    durations_s = {clip_id: length for clip_id, length in lengths.items() if length is not None}
+    durations_s = media.durations_s(known.values())
     readable = {clip_id: entry for clip_id, entry in known.items() if clip_id in durations_s}
     unreadable = tuple(entry for clip_id, entry in known.items() if clip_id not in durations_s)
     if not readable:

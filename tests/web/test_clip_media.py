@@ -96,7 +96,7 @@ def test_a_part_of_a_file_gets_a_proxy_that_starts_at_0(media: ClipMedia, tmp_pa
     clip = media.clip(part)
     assert (clip.frame_times_s[0], clip.start_s, clip.end_s) == (0.0, 1.0, 2.0)
     assert [number for _, number in shown(media.video(part).path)] == list(range(16, 32))
-    assert media.duration_s(part) == 1.0
+    assert media.durations_s([part]) == {"long": 1.0}
 
 
 def test_a_proxy_is_made_once_with_key_frames_close_together(media: ClipMedia, tmp_path: Path) -> None:
@@ -124,11 +124,20 @@ def test_a_clip_is_decoded_once(media: ClipMedia, store: AnnotationStore, tmp_pa
     assert other.clip(entry(path)) == clip
 
 
+def test_lengths_are_read_once_and_again_if_the_file_changes(
+    media: ClipMedia, store: AnnotationStore, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "clip.mp4", 32)
+    assert media.durations_s([entry(path)]) == {"clip": 2.0}
+    assert list(store.lengths_s().values()) == [2.0]
+    write(path, 48)
+    assert ClipMedia(store, tmp_path).durations_s([entry(path)]) == {"clip": 3.0}
+
+
 @pytest.mark.parametrize("content", [b"", b"no video"])
 def test_what_is_no_video_has_no_length(media: ClipMedia, tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "clip.mp4"
     path.write_bytes(content)
-    assert media.duration_s(entry(path)) is None
-    assert media.duration_s(entry(tmp_path / "none.mp4")) is None
+    assert media.durations_s([entry(path), entry(tmp_path / "none.mp4")]) == {}
     with pytest.raises(VideoError):
         media.clip(entry(path))
