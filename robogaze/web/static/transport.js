@@ -40,12 +40,14 @@ function createTransport(clip, playback, picture) {
   }
 
   function toggle() {
+    if (!playback.video()) return;
     if (shuttle !== 0) return pause();
     setShuttle(1);
     playback.play();
   }
 
   function playBack() {
+    if (!playback.video()) return;
     setShuttle(shuttle < 0 ? Math.max(shuttle * 2, -FASTEST) : -1);
     let last = performance.now();
     let at = playback.time();
@@ -60,6 +62,7 @@ function createTransport(clip, playback, picture) {
   }
 
   function playOn() {
+    if (!playback.video()) return;
     setShuttle(shuttle > 0 ? Math.min(shuttle * 2, FASTEST) : 1);
     playback.play();
   }

@@ -94,7 +94,14 @@ class Window:
     def picture(self) -> int:
         """The number that the picture of a numbered clip shows, once the page says that it is on the screen."""
         self.page.wait_for_selector(".readout:not([data-waiting])")
+        return self.run_number()
+
+    def run_number(self) -> int:
+        """The number that the picture shows now. It is an error if the video is not decoded."""
         return int(self.run(READ_NUMBER))
+
+    def wait_decoded(self) -> None:
+        self.expect(lambda: self.run("document.querySelector('video').readyState") >= 2, "the video is not decoded")
 
     def is_playing(self) -> bool:
         return not self.run("document.querySelector('video').paused")
@@ -118,6 +125,10 @@ class Window:
 
     def wait_saved(self) -> None:
         self.expect(lambda: self.page.locator(".saved").inner_text() == "Saved", "the page does not say Saved")
+
+    def forget_refusals(self) -> None:
+        """Chromium reports every refused request of a page as an error of the page."""
+        self.problems[:] = [text for text in self.problems if not text.startswith("Failed to load resource")]
 
     def box(self, selector: str) -> dict[str, float]:
         found = self.run(f"document.querySelector({json.dumps(selector)}).getBoundingClientRect().toJSON()")

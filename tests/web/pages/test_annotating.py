@@ -150,7 +150,8 @@ def test_two_windows_never_overwrite_each_other_silently(window: Callable[..., W
     first.expect(lambda: first.dialog() != "")
     first.page.get_by_role("button", name="Keep this version").click()
     assert first.saved()["events"][0]["severity"] == 5
-    _forget_refusals(first, second)
+    first.forget_refusals()
+    second.forget_refusals()
 
 
 def test_without_a_server_edits_are_kept_and_saved_later(window: Callable[..., Window], site: Site) -> None:
@@ -166,7 +167,7 @@ def test_without_a_server_edits_are_kept_and_saved_later(window: Callable[..., W
     page.page.get_by_role("button", name="Stay").click()
     page.page.unroute("**/api/clips/cube_teleports")
     assert page.saved()["events"][0]["severity"] == 1
-    _forget_refusals(page)
+    page.forget_refusals()
 
 
 def test_nothing_is_called_saved_before_the_server_says_so(window: Callable[..., Window], site: Site) -> None:
@@ -183,12 +184,6 @@ def test_nothing_is_called_saved_before_the_server_says_so(window: Callable[...,
     page.expect(lambda: len(held) == 2)
     held[1].continue_()
     assert page.saved()["events"][0]["severity"] == 3
-
-
-def _forget_refusals(*pages: Window) -> None:
-    """Chromium reports every refused request of a page as an error of it."""
-    for page in pages:
-        page.problems[:] = [text for text in page.problems if not text.startswith("Failed to load resource")]
 
 
 # Text is text.
