@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
-
 from interactive.plays import FINDING, RULES, after, played, script, stale, step
+
 from robogaze.domains import load_domain
 from robogaze.errors import InputError
 from robogaze.reporting.pages.plays import has_plays, write_plays_page
