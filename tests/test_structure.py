@@ -296,6 +296,9 @@ print(json.dumps(sorted(sys.modules)), file=sys.stderr)
 @pytest.mark.parametrize(
     "command",
     [
+        "annotate MISSING --as ann",
+        "annotate --review MISSING --as ann",
+        "annotations MISSING",
         "dataset check MISSING",
         "dataset export MISSING --to csv --out OUT",
         "dataset import MISSING",

@@ -4,6 +4,7 @@ Nothing here knows of HTTP. Methods take the name of an annotator and may be cal
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -13,6 +14,7 @@ from robogaze.core.clip import Clip
 from robogaze.core.view_boxes import panel_boxes
 from robogaze.datasets import ManifestEntry
 from robogaze.domains import Domain
+from robogaze.errors import VideoError
 from robogaze.web.annotation_reports import annotation_report
 from robogaze.web.annotation_store import AnnotationStore, Authorship, Revision
 from robogaze.web.calibration import calibration_feedback
@@ -145,6 +147,13 @@ class Annotator:
         if number is None:
             return self._conflict(name, clip)
         return Submitted(number, self._next(name, clip_id), self._feedback(name, clip_id))
+
+    def prepare_next(self, name: str, clip_id: str) -> None:
+        """Decode the clip after this one, and make its proxy if it needs one, so that it opens at once."""
+        following = self._next(name, clip_id)
+        if following is not None:
+            with suppress(VideoError):  # it is shown when somebody opens the clip
+                self.media.video(self.entries[following])
 
     def _author(self, name: str) -> Authorship:
         return Authorship(name, self.review)

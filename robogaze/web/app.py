@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from pydantic import ValidationError
 from starlette.applications import Starlette
+from starlette.background import BackgroundTask
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
@@ -97,8 +98,10 @@ class _Served:
 
     async def clip(self, request: Request) -> Response:
         clip_id = self._clip_id(request)
-        found = await in_thread(self._annotator.clip, request.state.name, clip_id)
-        return JSONResponse({**found, "video": f"/video/{quote(clip_id, safe='')}"})
+        name = request.state.name
+        found = await in_thread(self._annotator.clip, name, clip_id)
+        prepare = BackgroundTask(in_thread, self._annotator.prepare_next, name, clip_id)
+        return JSONResponse({**found, "video": f"/video/{quote(clip_id, safe='')}"}, background=prepare)
 
     async def save(self, request: Request) -> Response:
         clip_id = self._clip_id(request)

@@ -90,9 +90,9 @@ def open_annotator(
 
     reviewed, review = given(options.review), ""
     if options.review is not None:
-        review = options.review.resolve().name
-        plan = plan_review(reviewed, options.sample, options.seed)
-        store.set_setting(f"{_REVIEW}{review}", plan.model_dump_json())
+        run = options.review.resolve()
+        review, plan = run.name, plan_review(reviewed, options.sample, options.seed, run=run.as_posix())
+        _keep_plan(store, review, plan)
         readable = {clip_id: readable[clip_id] for clip_id in plan.clips}
     annotator = Annotator(
         entries=readable,
@@ -109,6 +109,14 @@ def open_annotator(
         review=review,
     )
     return OpenedClips(annotator, unreadable)
+
+
+def _keep_plan(store: AnnotationStore, review: str, plan: ReviewPlan) -> None:
+    """Keep the plan of a review. Raises InputError if another run of this name is under review."""
+    before = review_plans(store).get(review)
+    if before is not None and before.run != plan.run:
+        raise InputError(f"{store.path} has a review of {before.run}, which has the same name; name another `store`")
+    store.set_setting(f"{_REVIEW}{review}", plan.model_dump_json())
 
 
 def review_plans(store: AnnotationStore) -> Mapping[str, ReviewPlan]:

@@ -35,8 +35,12 @@ class ReviewedClip(Data):
 
 
 class ReviewPlan(Data):
-    """What is reviewed. `sizes` are the numbers of clips of the run by stratum, `clips` those to look at, by id."""
+    """What is reviewed. `sizes` are the numbers of clips of the run by stratum, `clips` those to look at, by id.
 
+    `run` is the absolute path of the run.
+    """
+
+    run: str
     seed: int
     sizes: dict[str, int]
     clips: dict[str, ReviewedClip]
@@ -63,7 +67,9 @@ class ReviewEstimates:
     found: Estimate
 
 
-def plan_review(annotations: Mapping[str, ClipAnnotation], sample: int | None = None, seed: int = 0) -> ReviewPlan:
+def plan_review(
+    annotations: Mapping[str, ClipAnnotation], sample: int | None = None, seed: int = 0, *, run: str = ""
+) -> ReviewPlan:
     """The clips of a run to review: all, or a sample of them. Equal arguments give the same sample."""
     strata: dict[str, list[str]] = {}
     for clip_id, annotation in annotations.items():
@@ -75,7 +81,7 @@ def plan_review(annotations: Mapping[str, ClipAnnotation], sample: int | None = 
         for name, number in taken.items()
         for clip_id in sorted(strata[name], key=lambda clip_id: sha256(f"{seed}\0{clip_id}".encode()).digest())[:number]
     }
-    return ReviewPlan(seed=seed, sizes=sizes, clips=chosen)
+    return ReviewPlan(run=run, seed=seed, sizes=sizes, clips=chosen)
 
 
 def review_estimates(plan: ReviewPlan, drafts: Mapping[str, ClipDraft], *, level: float = 0.95) -> ReviewEstimates:

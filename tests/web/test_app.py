@@ -1,5 +1,6 @@
 """The routes: what the page asks, and what it gets."""
 
+import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -70,6 +71,25 @@ def test_a_clip_has_the_true_time_of_every_frame(ann: httpx2.Client, video: Path
     assert clip["views"] == [{"name": "main", "x": 0, "y": 0, "width": 160, "height": 112}]
     empty = {"revision": 0, "status": "open", "clean": False, "events": [], "seconds_spent": 0.0}
     assert (clip["annotation"], clip["review"]) == (empty, None)
+
+
+def test_the_next_clip_is_prepared_meanwhile(ann: httpx2.Client, server: Server) -> None:
+    first, second, third = (clip["clip_id"] for clip in ann.get("/api/queue").json()["clips"])
+    ann.get(f"/api/clips/{first}")
+    deadline = time.monotonic() + 20
+    while server.store.clip(second) is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert server.store.clip(third) is None
+
+
+def test_a_next_clip_that_is_damaged_harms_nobody(tmp_path: Path, video: Path) -> None:
+    bad = tmp_path / "bad.mp4"
+    bad.write_bytes(video.read_bytes())
+    clips = [ManifestEntry(path=path, clip_id=path.stem) for path in (video, bad)]
+    with serving(clips, tmp_path) as server, server.client() as client:
+        bad.write_bytes(b"no video")
+        assert [client.get("/api/clips/bar").status_code for _ in range(3)] == [200] * 3
 
 
 def test_views_of_a_grid_are_in_pixels(video: Path, tmp_path: Path) -> None:

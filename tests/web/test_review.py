@@ -14,10 +14,11 @@ from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 from robogaze.datasets import ManifestEntry
 from robogaze.domains import Domain
+from robogaze.errors import InputError
 from robogaze.web.drafts import ClipDraft, DraftEvent
 from robogaze.web.review import plan_review, review_estimates
 from robogaze.web.summary import StoreSummary, submitted_reports, summarise
-from web.serving import Server, body, event, serving
+from web.serving import Server, body, event, opened, serving
 from web.test_calibration import key_event, key_of
 
 
@@ -92,6 +93,16 @@ def test_the_review_is_apart_from_blind_annotations(
         submit(client, clean=True, clip_id="pot")
     with serving(entries, tmp_path) as blind, blind.client() as client:
         assert client.get("/api/clips/pot").json()["annotation"]["revision"] == 0
+
+
+def test_another_run_of_the_same_name_is_refused(
+    server: Server, entries: list[ManifestEntry], robot: Domain, tmp_path: Path
+) -> None:
+    other = tmp_path / "other" / "step-9000.jsonl"
+    other.parent.mkdir()
+    other.write_text(key_of(robot, "cup"))
+    with pytest.raises(InputError, match="has the same name; name another `store`"):
+        opened(entries, server.store, review=other)
 
 
 def test_references_come_out_corrected_with_the_origin_of_each_event(server: Server) -> None:
