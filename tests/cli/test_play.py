@@ -93,7 +93,7 @@ def test_agents_and_prompts_of_a_folder(robogaze: Shell, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["moon"], 1, "'moon' is neither a built-in environment (castle, warehouse) nor a folder"),
+        (["moon"], 1, "'moon' is neither a built-in environment ("),
         (["castle:+dragon"], 1, "'dragon' is not one of the bugs: fragments, drawer, dropped"),
         (["castle", "castle"], 1, "an environment is named twice; give --sessions"),
         (["castle", "--agent", "fast"], 1, "the domain interactive has no agent 'fast'; its agents are: full, plain"),
