@@ -30,7 +30,7 @@ class Tile(Data):
 
 
 class Rules(Data):
-    """The rules that can differ between builds."""
+    """The rules that are not those of the tiles."""
 
     blocked_move_counts: bool
     gate_stays_open: bool
