@@ -12,7 +12,15 @@ function createGuide(answer) {
 
   function typeFacts(type) {
     const facts = [
-      ["Seen as", type.cues?.length > 0 && make("ul", {}, type.cues.map((cue) => make("li", {}, cue)))],
+      [
+        "Seen as",
+        type.cues?.length > 0 &&
+          make(
+            "ul",
+            {},
+            type.cues.map((cue) => make("li", {}, cue)),
+          ),
+      ],
       ["The span covers", type.span_covers],
       [
         "Not to be confused with",
@@ -31,7 +39,9 @@ function createGuide(answer) {
       make(
         "dl",
         { class: "facts" },
-        facts.filter(([, value]) => value).map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
+        facts
+          .filter(([, value]) => value)
+          .map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
       ),
     ];
   }
@@ -54,7 +64,11 @@ function createGuide(answer) {
     make("h3", {}, "When one cause is several events"),
     make("p", {}, answer.cascade_rule),
     make("h3", {}, "What is no event"),
-    make("ul", {}, answer.not_annotated.map((sentence) => make("li", {}, sentence))),
+    make(
+      "ul",
+      {},
+      answer.not_annotated.map((sentence) => make("li", {}, sentence)),
+    ),
   ];
 
   function whole() {
@@ -90,7 +104,10 @@ function createGuide(answer) {
       const found = [...types.values()].filter(fits);
       return dimension === null
         ? found
-        : [...found.filter((type) => type.dimension === dimension), ...found.filter((type) => type.dimension !== dimension)];
+        : [
+            ...found.filter((type) => type.dimension === dimension),
+            ...found.filter((type) => type.dimension !== dimension),
+          ];
     },
     /** All about a type, under its name. */
     typeFacts: (type) => [make("h3", {}, type.name), ...typeFacts(type)],
