@@ -10,7 +10,7 @@ function createGuide(answer) {
   );
   const nameOf = (type) => types.get(type)?.name ?? type;
 
-  function typeFacts(type) {
+  function factsOf(type) {
     const facts = [
       [
         "Seen as",
@@ -34,16 +34,14 @@ function createGuide(answer) {
       ["Usual severity", type.severity && severityWords(type.severity)],
       ["Limits the evidence", type.evidence_limiting && "what it hides cannot be judged"],
     ];
-    return [
-      make("p", { class: "description" }, type.definition),
-      make(
+    return make(
         "dl",
         { class: "facts" },
         facts
           .filter(([, value]) => value)
           .map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
       ),
-    ];
+    ;
   }
 
   function severityWords(level) {
@@ -82,7 +80,7 @@ function createGuide(answer) {
           {},
           make("h3", {}, make("kbd", {}, `${dimension.place + 1}`), " ", dimension.name),
           dimension.types.map((type) =>
-            make("details", {}, make("summary", {}, make("b", {}, type.name)), typeFacts(type)),
+            make("details", {}, make("summary", {}, make("b", {}, type.name), " ", type.definition), factsOf(type)),
           ),
         ),
       ),
@@ -110,7 +108,7 @@ function createGuide(answer) {
           ];
     },
     /** All about a type, under its name. */
-    typeFacts: (type) => [make("h3", {}, type.name), ...typeFacts(type)],
+    typeFacts: (type) => [make("h3", {}, type.name), make("p", {}, type.definition), factsOf(type)],
     /** What helps before a type is chosen. */
     basics: () => [make("h3", {}, "Severity"), severityTable(), ...rules()],
     show: () => showDialog("Guide", whole()),
