@@ -35,13 +35,12 @@ function createGuide(answer) {
       ["Limits the evidence", type.evidence_limiting && "what it hides cannot be judged"],
     ];
     return make(
-        "dl",
-        { class: "facts" },
-        facts
-          .filter(([, value]) => value)
-          .map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
-      ),
-    ;
+      "dl",
+      { class: "facts" },
+      facts
+        .filter(([, value]) => value)
+        .map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
+    );
   }
 
   function severityWords(level) {
