@@ -6,10 +6,10 @@ No part of a request is used as a path: clips and static files are found by name
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import quote
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
 from starlette.middleware import Middleware
@@ -20,6 +20,7 @@ from starlette.routing import Route
 from robogaze.core.data import Data, dotted
 from robogaze.errors import RobogazeError
 from robogaze.reporting import pages
+from robogaze.reporting.wording import printable
 from robogaze.threads import in_thread
 from robogaze.web.access import AccessCheck, AccessRules
 from robogaze.web.annotator import Annotator, Conflict, Refused, Saved
@@ -35,13 +36,15 @@ _STATIC = (
 )
 _MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css"}
 
+RevisionNumber = Annotated[int, Field(ge=0, le=2**53)]
+
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class SaveRequest(Data):
     """The body of PUT /api/clips/ID."""
 
-    base_revision: int
+    base_revision: RevisionNumber
     clean: bool
     events: tuple[DraftEvent, ...]
     seconds_spent: Seconds = 0.0
@@ -50,7 +53,7 @@ class SaveRequest(Data):
 class SubmitRequest(Data):
     """The body of POST /api/clips/ID/submit."""
 
-    base_revision: int
+    base_revision: RevisionNumber
 
 
 class _Unusable(Exception):
@@ -187,7 +190,7 @@ def _of_validation(detail: Any, events: Any) -> dict[str, Any]:
     event = None
     if len(place) > 1 and place[0] == "events" and isinstance(events, list):
         given = events[place[1]]
-        event = str(given.get("id")) if isinstance(given, dict) else None
+        event = printable(str(given.get("id"))) if isinstance(given, dict) else None
         place = place[2:] or place
     return {"event": event, "field": dotted(place), "message": detail["msg"].removeprefix("Value error, ")}
 
