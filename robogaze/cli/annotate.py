@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import socket
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,7 +45,12 @@ _STORE = "annotations.sqlite"
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Review a sample of about N clips.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed of --sample.")
 @click.option("--host", default=_LOOPBACK[0], show_default=True, help="Address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to listen on.  [default: a free one]")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="Port to listen on.  [default: the last one, or a free one]",
+)
 @click.option("--no-browser", is_flag=True, help="Do not open a browser.")
 def annotate(
     paths: tuple[Path, ...],
@@ -93,8 +101,11 @@ def annotate(
     for entry in opened.unreadable:
         click.echo(f"left out: {entry.address} cannot be read", err=True)
     interrupt.keeps(f"annotations are kept in {store}; run the same command again to continue")
-    with _listening(host, port) as listener:
-        tokens = {secrets.token_urlsafe(24): person for person in shown}
+    kept = _KeptAddress.read(store)
+    with _listening(host, port, kept.ports.get(",".join(shown), 0)) as listener:
+        address = kept.at(shown, listener.getsockname()[1])
+        address.write(store)
+        tokens = {address.tokens[person]: person for person in shown}
         _announce(opened.annotator, store, host, listener.getsockname()[1], tokens, no_browser=no_browser)
         _serve(opened.annotator, listener, _rules(host, listener.getsockname()[1], tokens))
     return 0
@@ -121,11 +132,52 @@ def _check_extra() -> None:
             raise MissingExtra(package, "annotate")
 
 
-def _listening(host: str, port: int) -> socket.socket:
-    """A socket that listens. Raises InputError if the address cannot be used."""
+@dataclass(frozen=True)
+class _KeptAddress:
+    """The token of each annotator, and the last port of each server by its annotators.
+
+    They are kept next to the store, in a file that only its owner can read, so that an open page finds a server that is
+    started again and saves what it could not save before.
+    """
+
+    tokens: dict[str, str] = field(default_factory=dict)
+    ports: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, store: Path) -> _KeptAddress:
+        """What is kept for a store; nothing for a new store, or if the file is damaged."""
+        try:
+            return cls(**json.loads(_kept_file(store).read_text(encoding="utf-8")))
+        except (FileNotFoundError, ValueError, TypeError):
+            return cls()
+
+    def at(self, people: tuple[str, ...], port: int) -> _KeptAddress:
+        """The same with this port, and a token for everyone."""
+        tokens = {person: self.tokens.get(person) or secrets.token_urlsafe(24) for person in people}
+        return _KeptAddress({**self.tokens, **tokens}, {**self.ports, ",".join(people): port})
+
+    def write(self, store: Path) -> None:
+        """Keep it."""
+        path = _kept_file(store)
+        path.touch(mode=0o600)
+        path.write_text(json.dumps({"tokens": self.tokens, "ports": self.ports}), encoding="utf-8")
+
+
+def _kept_file(store: Path) -> Path:
+    return store.with_name(f"{store.name}.address")
+
+
+def _listening(host: str, port: int, last: int) -> socket.socket:
+    """A socket that listens; without a port, on the last one, or on a free one if that is in use.
+
+    Raises InputError if the address cannot be used.
+    """
     from robogaze.errors import InputError
 
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    if not port and last:
+        with suppress(OSError):
+            return socket.create_server((host, last), family=family)
     try:
         return socket.create_server((host, port), family=family)
     except OSError as error:

@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from uuid import uuid4
 
 from robogaze.core.clip import Clip, Layout
 from robogaze.core.time import RESOLUTION
@@ -121,7 +122,9 @@ class ClipMedia:
             if not path.is_file():
                 self.folder.mkdir(parents=True, exist_ok=True)
                 images = (frame.image for frame in _frames(entry))
-                write_video(path, images, clip.frame_times_s, clip.duration_s, key_frame_every=_KEY_FRAME_EVERY)
+                made = path.with_name(f"{uuid4().hex}.mp4")  # another server may make the same one
+                write_video(made, images, clip.frame_times_s, clip.duration_s, key_frame_every=_KEY_FRAME_EVERY)
+                made.replace(path)
         return path
 
     def _refuse_other_content(self, clip: Clip) -> None:

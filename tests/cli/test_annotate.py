@@ -74,6 +74,16 @@ def test_a_server_that_is_killed_loses_nothing_that_it_said_was_saved(tmp_path: 
         assert client.get(f"/api/clips/{clip_id}").json()["annotation"]["revision"] == 20
 
 
+def test_an_open_page_finds_a_server_that_is_started_again(tmp_path: Path) -> None:
+    with annotating(tmp_path, str(CLIPS), "--as", "ann") as process, process.client() as page:
+        clip_id = page.get("/api/queue").json()["clips"][0]["clip_id"]
+        process.popen.kill()
+        process.popen.wait()
+        with annotating(tmp_path, str(CLIPS), "--as", "ann"):
+            assert save(page, clip_id, 0, EVENT).json() == {"revision": 1}
+    assert (tmp_path / "annotations.sqlite.address").stat().st_mode & 0o077 == 0
+
+
 def test_ctrl_c_says_what_is_kept(tmp_path: Path) -> None:
     with annotating(tmp_path, str(CLIPS), "--as", "ann") as process, process.client() as client:
         client.get("/api/queue")

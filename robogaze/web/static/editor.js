@@ -226,6 +226,7 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
     }
     if (!clean && events.every(isRejected))
       return say("Not submitted: add an event (a), or mark the clip as clean (c).", true);
+    saver.touch(); // with the time that was spent since the last change
     if (!(await saver.flush())) return say("Not submitted: the annotation is not saved yet.", true);
     const asked = { base_revision: saver.revision() };
     const answer = await ask(`${clipPath(clip.clip_id)}/submit`, "POST", asked).catch((error) => error);

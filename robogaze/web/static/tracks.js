@@ -24,7 +24,7 @@ function createTracks(clip, guide, { onSeek, onSelect, onDrag }) {
     for (const [id, lane] of lanes) {
       const mine = events.filter((event) => event.dimension === id && event.spans.length > 0);
       lane.hidden = id === null && mine.length === 0;
-      const rows = pack(mine.map(asClaim), clip.duration_s / zoom);
+      const rows = pack(inOrder(mine).map(asClaim), clip.duration_s / zoom);
       lane.lastChild.replaceChildren(...rows.map((row) => make("div", { class: "sub" }, row.map(drawEvent))));
     }
     if (focus) element.querySelector(`[data-bar="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });

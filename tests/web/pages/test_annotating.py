@@ -1,7 +1,6 @@
 """A person annotates: from the queue to the submitted clip, with mistakes, in two windows, and without a server."""
 
 from collections.abc import Callable
-from statistics import median
 from typing import Any
 
 import pytest
@@ -219,16 +218,13 @@ def test_two_thousand_clips_scroll_with_few_rows_in_the_page(window: Callable[..
     queue.open("/")
     rows = lambda: queue.run("document.querySelectorAll('.clips li').length")  # noqa: E731
     assert rows() < 40
-    lengths = queue.run("""() => Array.from({ length: 100 }, () => {
+    most = queue.run("""() => Math.max(...Array.from({ length: 100 }, () => {
       const box = document.querySelector(".clips");
-      const start = performance.now();
       box.scrollTop += 500;
       box.dispatchEvent(new Event("scroll"));
-      box.getBoundingClientRect();
-      return performance.now() - start;
-    })""")
-    assert rows() < 40
-    assert median(lengths) < 16, "drawing the rows takes longer than a frame of the screen"
+      return box.querySelectorAll("li").length;
+    }))""")
+    assert most < 40
     queue.press("End")
     assert queue.page.locator("[aria-current=true] .clip-task").inner_text() == "Do 1999"
     assert queue.page.locator("#shown").inner_text() == "2,000 of 2,000 clips"

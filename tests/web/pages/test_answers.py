@@ -97,6 +97,15 @@ def test_a_change_after_submitting_has_to_be_submitted_again(page: Window, site:
     assert page.saved()["status"] == "draft"
 
 
+def test_the_time_spent_counts_until_the_clip_is_submitted(page: Window, site: Site) -> None:
+    page.press("c")
+    before = page.saved()["seconds_spent"]
+    page.page.wait_for_timeout(1000)
+    page.press("Control+Enter")
+    page.page.wait_for_url(lambda url: not url.endswith(CLIP))
+    assert before + 0.9 <= site.annotation(page.person, "cube_teleports")["seconds_spent"] < before + 20
+
+
 def test_a_page_with_unsaved_changes_asks_before_it_is_closed(page: Window) -> None:
     asked: list[str] = []
     page.page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))

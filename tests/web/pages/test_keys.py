@@ -25,6 +25,7 @@ def editor(window: Callable[..., Window], site: Site) -> Window:
 
 def start(editor: Window) -> None:
     """A new person opens a clip without events, of 69 frames at 16 a second, at 1.0 s."""
+    editor.expect(lambda: editor.page.locator("[data-state=saving]").count() == 0)
     editor.sign_in(next(editor.site.people))
     editor.run("localStorage.clear()")
     editor.open("/clips/cube_teleports")
