@@ -137,7 +137,7 @@ function makeLane(dimension) {
   const label = dimension
     ? [
         make("span", { class: "swatch", "data-place": dimension.place }),
-        make("kbd", {}, `${dimension.place + 1}`),
+        make("kbd", {}, dimension.key ?? `${dimension.place + 1}`),
         make("span", {}, dimension.name),
       ]
     : make("span", {}, "no dimension yet");
