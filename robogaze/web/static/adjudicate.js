@@ -55,7 +55,7 @@ function createAdjudication(clip, guide, annotator, clips) {
     onSpan: visitSpan,
     onVerdict: () => {},
     onReason: () => {},
-    onDelete: () => decide({ choice: "neither", events: [], merged: null }),
+    onDelete: neither,
   });
   const choices = createChoices(clip, guide, { onTake: take, onMerge: merge, onSeparate: separate, onNeither: neither });
   const list = make("ol", { class: "events" });
@@ -133,6 +133,11 @@ function createAdjudication(clip, guide, annotator, clips) {
   const spansNow = () => (mergedNow() ?? current()?.merged)?.spans ?? [];
   const spanNow = () => spansNow()[spanNumber] ?? spansNow()[0] ?? null;
   const isDecided = (disagreement) => decisionOf(disagreement).choice !== null;
+  /** Whether something is left to do: a decision, or a field of the merged event. */
+  function isOpen(disagreement) {
+    const { choice, merged } = decisionOf(disagreement);
+    return choice === null || (merged !== null && lacks(merged).length > 0);
+  }
 
   function draw() {
     const decided = clip.disagreements.filter(isDecided).length;
@@ -219,7 +224,6 @@ function createAdjudication(clip, guide, annotator, clips) {
 
   /** Go to the next disagreement that is open, or whose merged event lacks something. */
   function visitOpen() {
-    const isOpen = (each) => !isDecided(each) || (decisionOf(each).merged && lacks(decisionOf(each).merged).length > 0);
     const order = clip.disagreements.map((_, number) => (selected + 1 + number) % clip.disagreements.length);
     const next = order.find((number) => isOpen(clip.disagreements[number]));
     if (next === undefined) return say("Everything is decided: Ctrl+Enter submits.");
@@ -273,7 +277,9 @@ function createAdjudication(clip, guide, annotator, clips) {
     decide({ choice: "events", events, merged: null });
   }
 
-  const neither = () => decide({ choice: "neither", events: [], merged: null });
+  function neither() {
+    decide({ choice: "neither", events: [], merged: null });
+  }
 
   /** Merge into one event: from the event that was taken, otherwise from what is agreed. */
   function merge() {
@@ -315,15 +321,11 @@ function createAdjudication(clip, guide, annotator, clips) {
   // The server.
 
   async function submit() {
-    const open = clip.disagreements.findIndex((each) => !isDecided(each));
+    const open = clip.disagreements.findIndex(isOpen);
     if (open >= 0) {
       visit(open);
-      return say("Not submitted: this disagreement is not decided.", true);
-    }
-    const lacking = clip.disagreements.findIndex((each) => decisionOf(each).merged && lacks(decisionOf(each).merged).length);
-    if (lacking >= 0) {
-      visit(lacking);
-      return say(`Not submitted: the merged event needs ${lacks(mergedNow()).join(", ")}.`, true);
+      const need = mergedNow() ? `the merged event needs ${lacks(mergedNow()).join(", ")}` : "this is not decided";
+      return say(`Not submitted: ${need}.`, true);
     }
     if (!(await saver.flush())) return say("Not submitted: the decisions are not saved yet.", true);
     const asked = { base_revision: saver.revision() };
@@ -411,7 +413,7 @@ function createAdjudication(clip, guide, annotator, clips) {
   });
 
   if (clip.annotation.revision) showSaved("saved", "");
-  const firstOpen = clip.disagreements.findIndex((each) => !isDecided(each));
+  const firstOpen = clip.disagreements.findIndex(isOpen);
   visit(Math.max(firstOpen, 0));
   // Frames can be shown and marked once the first is there.
   const makeReady = () => home.toggleAttribute("data-ready", true);
