@@ -42,4 +42,6 @@ def annotations(store: Path, out: Path | None, without_model: bool, domain: str 
         drafts = sum(row.drafts for row in summary.annotators)
         rest = f"; {count(drafts, 'draft')} left out" if drafts else ""
         click.echo(f"{count(len(reports), 'report')}: {out}{rest}", err=True)
+        if blank := sum(not event.description.strip() for report in reports.values() for event in report.events):
+            click.echo(f"{count(blank, 'event')} without a description, which evaluate cannot match", err=True)
     return 0

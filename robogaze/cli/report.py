@@ -48,8 +48,11 @@ def _run(root: Path, domain: str | None) -> Path:
 
 def write_page(root: Path, domain: Domain) -> Path:
     """Write the page of a run and return its path; print on stderr what the page lacks."""
+    from robogaze.reporting.pages.plays import has_plays, write_plays_page
     from robogaze.reporting.pages.run import write_run_page
 
+    if has_plays(root):
+        return show_notes(write_plays_page(root, domain))
     return show_notes(write_run_page(root, domain))
 
 

@@ -7,7 +7,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from pydantic import Field, ValidationError
@@ -21,6 +21,7 @@ from starlette.routing import Route
 from robogaze.core.data import Data, dotted
 from robogaze.errors import RobogazeError
 from robogaze.reporting import pages
+from robogaze.reporting.wording import printable
 from robogaze.threads import in_thread
 from robogaze.web.access import AccessCheck, AccessRules
 from robogaze.web.adjudicator import Adjudicator
@@ -37,13 +38,15 @@ _STATIC = (
 )
 _MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css"}
 
+RevisionNumber = Annotated[int, Field(ge=0, le=2**53)]
+
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class SaveRequest(Data):
     """The body of PUT /api/clips/ID."""
 
-    base_revision: int
+    base_revision: RevisionNumber
     clean: bool
     events: tuple[DraftEvent, ...]
     seconds_spent: Seconds = 0.0
@@ -60,7 +63,7 @@ class DecisionRequest(Data):
 class SubmitRequest(Data):
     """The body of POST /api/clips/ID/submit."""
 
-    base_revision: int
+    base_revision: RevisionNumber
 
 
 class _Unusable(Exception):
@@ -228,7 +231,7 @@ def _of_validation(detail: Any, events: Any) -> dict[str, Any]:
     event = None
     if len(place) > 1 and place[0] == "events" and isinstance(events, list):
         given = events[place[1]]
-        event = str(given.get("id")) if isinstance(given, dict) else None
+        event = printable(str(given.get("id"))) if isinstance(given, dict) else None
         place = place[2:] or place
     return {"event": event, "field": dotted(place), "message": detail["msg"].removeprefix("Value error, ")}
 

@@ -24,7 +24,7 @@ Origin = Literal["person", "model", "edited"]
 
 ReviewVerdict = Literal["accepted", "edited", "rejected"]
 Text = Annotated[str, Field(max_length=10_000)]
-Seconds = Annotated[float, Field(ge=0)]
+Seconds = Annotated[float, Field(ge=0, le=1e7)]
 
 
 class DraftSpan(Data):

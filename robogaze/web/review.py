@@ -1,7 +1,7 @@
 """A review of a run: which of its clips are looked at, and what the verdicts say about all of them.
 
 A sample is stratified by the run's verdict and number of events, proportionally, with at least two clips of a stratum
-where there are as many. Estimates weigh each reviewed clip by the number of clips of its stratum that it stands for;
+where there are as many. Estimates weigh each reviewed clip by the number of clips of its stratum that it represents;
 intervals are Student's from leaving out each prompt in turn.
 """
 

@@ -124,6 +124,15 @@ def test_annotations_are_reports_that_agree_reads(tmp_path: Path, robogaze: Shel
     assert scored.code == 0, scored.err
 
 
+def test_events_without_a_description_are_counted(tmp_path: Path, robogaze: Shell) -> None:
+    with annotating(tmp_path, str(CLIPS), "--as", "ann") as process, process.client() as client:
+        clip_id = client.get("/api/queue").json()["clips"][0]["clip_id"]
+        save(client, clip_id, 0, {**EVENT, "description": " "})
+        client.post(f"/api/clips/{clip_id}/submit", json={"base_revision": 1})
+    ran = robogaze("annotations", tmp_path / "annotations.sqlite", "--out", tmp_path / "out")
+    assert "1 event without a description, which evaluate cannot match" in ran.err
+
+
 def test_the_summary_is_json_too(tmp_path: Path, robogaze: Shell) -> None:
     with annotating(tmp_path, str(CLIPS), "--as", "ann") as process, process.client() as client:
         clip_id = client.get("/api/queue").json()["clips"][0]["clip_id"]

@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from shutil import copytree
 
+from interactive.builder.scripted_vault import SLOT, STALE, entry, script, studio
+
 from cli.running import Shell
 from robogaze.interactive.environments import load_folder
 
@@ -81,3 +83,31 @@ def test_a_served_environment_is_checked_over_http_and_ends_with_ctrl_c(robogaze
 def _heeding_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.setsid()
+
+
+def test_new_builds_an_environment_and_resumes(robogaze: Shell, tmp_path: Path) -> None:
+    folder = tmp_path / "vault"
+    command = ("env", "new", "A vault opens for a coin.", "--out", str(folder), "--bugs", "easy=1,medium=1", "--model")
+    stopped = robogaze(*command, script(tmp_path / "script.yaml", studio(SLOT)))
+    assert stopped.code == 1
+    assert "bug slot (easy): proved in 1 commands" in stopped.err
+    assert not (folder / "world.yaml").exists()
+    built = robogaze(*command, script(tmp_path / "script.yaml", [entry("build_bug", None, STALE)]), "--json")
+    assert built.code == 0
+    assert [bug["id"] for bug in json.loads(built.out)["bugs"]] == ["slot", "stale"]
+    assert robogaze("env", "check", str(folder)).code == 0
+
+
+def test_new_refuses_other_bugs_before_it_asks(robogaze: Shell, tmp_path: Path) -> None:
+    command = (
+        "env",
+        "new",
+        "A vault.",
+        "--out",
+        str(tmp_path / "vault"),
+        "--model",
+        script(tmp_path / "s.yaml", []),
+        "--bugs",
+    )
+    assert robogaze(*command, "many").code == 2
+    assert "bugs are easy, medium, hard" in robogaze(*command, "odd=1").err

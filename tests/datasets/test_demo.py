@@ -23,6 +23,7 @@ from robogaze.domains import Domain, load_domain
 from robogaze.evidence import ClipSignals
 from robogaze.media import decode_clip
 from robogaze.reporting.tables.clips import summary_lines
+from robogaze.reports import load_reports
 from robogaze.stages.pipeline import Pipeline
 
 DEMO = Path(__file__).parents[2] / "datasets" / "demo"
@@ -189,3 +190,10 @@ def test_the_page_counts_the_gaps_of_a_report(measured: Any, robot: Domain) -> N
     report, _ = measured("multi_view")
     (line,) = [line for line in summary_lines([report], [], robot) if "could not be measured" in line]
     assert line.startswith("In 1 of 1 clip with a report some frames could not be measured, for up to 1 event type;")
+
+
+@pytest.mark.parametrize("folder", ["demo", "demo-games"])
+def test_the_annotations_use_the_labels_of_the_domain_as_it_is(folder: str) -> None:
+    """Otherwise `evaluate` refuses to compare new reports with them."""
+    for report in load_reports(DEMO.parent / folder / "annotations.jsonl"):
+        assert report.domain.taxonomy == load_domain(report.domain.id).ref.taxonomy

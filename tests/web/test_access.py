@@ -1,5 +1,6 @@
 """Attacks: what the server refuses, and that nothing is saved then."""
 
+import json
 import socket
 from urllib.parse import urlsplit
 
@@ -134,6 +135,26 @@ def test_10000_events_are_refused(ann: httpx2.Client) -> None:
 def test_what_is_no_json_object_is_refused(ann: httpx2.Client, content: bytes) -> None:
     refused = ann.put("/api/clips/cup", content=content, headers={"content-type": "application/json"})
     assert refused.status_code in (400, 422)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"base_revision": 10**30},
+        {"base_revision": -1},
+        {"base_revision": 0, "seconds_spent": 1e308, "events": [event(description="\ud800")]},
+        {"base_revision": 0, "events": [event("\ud800", severity=9)]},
+        {"base_revision": 0, "events": [event(spans=[{"start_s": 1e308, "end_s": 1e308}])]},
+        {"base_revision": 0, "events": ["e1", None, 3, []]},
+        {"base_revision": 0, "events": [event(description="x" * 10_001)]},
+        {"base_revision": 0, "events": [event(spans=[{"start_s": 0.1, "end_s": 0.2}] * 101)]},
+    ],
+)
+def test_values_that_no_store_can_keep_are_refused(ann: httpx2.Client, content: dict[str, object]) -> None:
+    text = json.dumps({**body(), **content})
+    refused = ann.put("/api/clips/cup", content=text, headers={"content-type": "application/json"})
+    assert refused.status_code == 422
+    assert refused.json()["errors"]
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])

@@ -36,8 +36,8 @@ AUTO = "auto"
 _REPORT = "report.json"
 _REPORTS = "reports"
 _MARKDOWN = "report.md"
-_PLAYS = "plays"
-"""The folder of a run with what an agent did, in GBQA's form; the same events are in its reports."""
+_OF_PLAYS = ("plays", "memory")
+"""Folders of a run with what an agent did and remembered; what it reported is in the reports."""
 _SUFFIXES = (".json", ".jsonl", ".csv", ".tsv")
 _RUN_FILES = ("run.json", "manifest.jsonl", "unreadable.json")
 """Files of a run folder that are not reports."""
@@ -280,7 +280,7 @@ def _candidates(root: Path) -> list[PurePosixPath]:
     is_run = (root / "run.json").is_file()
     for folder, folders, names in os.walk(root):
         inner = Path(folder).relative_to(root).as_posix()
-        left_out = {_PLAYS} if is_run and inner == "." else set()
+        left_out = _OF_PLAYS if is_run and inner == "." else ()
         folders[:] = [name for name in folders if not name.startswith((".", "_")) and name not in left_out]
         excluded = _RUN_FILES if inner == "." else ()
         for name in names:

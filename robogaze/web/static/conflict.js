@@ -9,7 +9,11 @@ function showConflict(mine, theirs, guide, { onKeep, onTake }) {
       make("h3", {}, title),
       clean && make("p", {}, "Marked as clean."),
       !clean && !events.length && make("p", {}, "No event."),
-      make("ul", {}, inOrder(events).map((event) => make("li", {}, eventWords(event, guide)))),
+      make(
+        "ul",
+        {},
+        inOrder(events).map((event) => make("li", {}, eventWords(event, guide))),
+      ),
     );
   showDialog(
     "This clip was changed in another window",

@@ -58,7 +58,11 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
   const facts = make("section", { class: "type-facts", "aria-label": "guide" });
   const saved = make("output", { class: "saved", role: "status", "data-state": "saved" });
   const message = make("p", { class: "message", role: "status" });
-  const cleanButton = make("button", { type: "button", title: "nothing is wrong (c)", onclick: edits.toggleClean }, "Clean");
+  const cleanButton = make(
+    "button",
+    { type: "button", title: "nothing is wrong (c)", onclick: edits.toggleClean },
+    "Clean",
+  );
   const submitButton = make("button", { type: "button", title: "Ctrl+Enter", onclick: submit }, "Submit");
   const secondsSpent = countWorkTime(clip.annotation.seconds_spent);
   const saver = createSaver(clip.clip_id, clip.annotation.revision, {

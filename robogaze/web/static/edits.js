@@ -30,13 +30,18 @@ function createEdits(clip, annotation, { now, onSelect, say }) {
   };
 
   function update(changes, strokeName = null) {
-    onEvent((event) => annotation.change({ events: withEvent(events(), edited(event, changes)), clean: false }, strokeName));
+    onEvent((event) =>
+      annotation.change({ events: withEvent(events(), edited(event, changes)), clean: false }, strokeName),
+    );
   }
 
   /** Change the spans of the event; the selected span is then the one that has a time. */
   function setSpans(spans, time, strokeName = null) {
     const next = joined(spans);
-    spanNumber = Math.max(next.findIndex(({ start_s, end_s }) => time >= start_s - 1e-6 && time <= end_s + 1e-6), 0);
+    spanNumber = Math.max(
+      next.findIndex(({ start_s, end_s }) => time >= start_s - 1e-6 && time <= end_s + 1e-6),
+      0,
+    );
     update({ spans: next }, strokeName);
   }
 
@@ -89,7 +94,10 @@ function createEdits(clip, annotation, { now, onSelect, say }) {
     removeSpan() {
       onEvent((event) => {
         if (event.spans.length < 2) return say("An event needs a span; Delete deletes the event.");
-        setSpans(event.spans.filter((_, number) => number !== spanNumber), -1);
+        setSpans(
+          event.spans.filter((_, number) => number !== spanNumber),
+          -1,
+        );
       });
     },
     /** A span is dragged to another place; once it is dropped, spans that meet become one. */

@@ -14,7 +14,12 @@ function createEventList(guide, { onSelect }) {
       { "data-verdict": event.verdict },
       make(
         "button",
-        { type: "button", "aria-pressed": String(event.id === selected), "data-event": event.id, onclick: () => onSelect(event, 0) },
+        {
+          type: "button",
+          "aria-pressed": String(event.id === selected),
+          "data-event": event.id,
+          onclick: () => onSelect(event, 0),
+        },
         make("span", { class: "swatch", "data-place": guide.dimension(event.dimension)?.place ?? "none" }),
         badge(event.severity),
         make("span", { class: "claim-name" }, guide.type(event.type)?.name ?? "no type yet"),
@@ -32,7 +37,8 @@ function createEventList(guide, { onSelect }) {
       const kept = events.filter((event) => !isRejected(event)).length;
       words.textContent = clean ? "Clean" : kept ? plural(kept, "event") : "No event yet";
       empty.textContent = clean ? "Marked as clean: nothing is wrong in this clip." : "";
-      if (!clean && !events.length) empty.textContent = "Press a for a new event, c if nothing is wrong, ? for all keys.";
+      if (!clean && !events.length)
+        empty.textContent = "Press a for a new event, c if nothing is wrong, ? for all keys.";
       empty.hidden = empty.textContent === "";
       const focus = document.activeElement?.dataset.event;
       list.replaceChildren(...inOrder(events).map((event) => row(event, selected, errors)));

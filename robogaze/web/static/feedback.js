@@ -6,7 +6,14 @@ const SENIOR_KAPPA = 0.78;
 function showFeedback({ kappa, matched, missed, extra }, events, guide, onClose) {
   const mine = (id) => events.find((event) => event.id === id);
   const list = (title, items) =>
-    items.length > 0 && [make("h3", {}, title), make("ul", {}, items.map((item) => make("li", {}, item)))];
+    items.length > 0 && [
+      make("h3", {}, title),
+      make(
+        "ul",
+        {},
+        items.map((item) => make("li", {}, item)),
+      ),
+    ];
   const content = [
     make("p", {}, kappaWords(kappa)),
     list(
@@ -17,8 +24,14 @@ function showFeedback({ kappa, matched, missed, extra }, events, guide, onClose)
         make("span", { class: "quiet" }, `key: ${eventWords(match.key, guide)}; ${differenceWords(match)}`),
       ]),
     ),
-    list("Missed", missed.map((event) => eventWords(event, guide))),
-    list("Not in the key", extra.map((id) => eventWords(mine(id), guide))),
+    list(
+      "Missed",
+      missed.map((event) => eventWords(event, guide)),
+    ),
+    list(
+      "Not in the key",
+      extra.map((id) => eventWords(mine(id), guide)),
+    ),
     !matched.length && !missed.length && !extra.length && make("p", {}, "The key has no event either."),
   ];
   showDialog("Compared with the key", content, { Continue: () => {} }, { onClose });

@@ -14,7 +14,9 @@ function createForm(clip, guide, { onChange, onSpan, onVerdict, onReason, onDele
     guide.dimensions.map(({ id, name, place }) => make("option", { value: id }, `${place + 1} ${name}`)),
   );
   dimension.firstChild.textContent = `choose (1 to ${guide.dimensions.length})`;
-  const type = createTypeSearch(guide, { onChoose: (chosen) => onChange({ type: chosen.id, dimension: chosen.dimension }) });
+  const type = createTypeSearch(guide, {
+    onChoose: (chosen) => onChange({ type: chosen.id, dimension: chosen.dimension }),
+  });
   const severity = make(
     "div",
     { class: "levels", role: "group", "aria-label": "severity" },
@@ -44,9 +46,18 @@ function createForm(clip, guide, { onChange, onSpan, onVerdict, onReason, onDele
   );
   const origin = make("span", { class: "quiet" });
   const reasonField = field("Reason", "reason", reason);
-  const review = make("div", { class: "verdicts" }, make("div", { class: "buttons" }, verdictButtons, origin), reasonField);
+  const review = make(
+    "div",
+    { class: "verdicts" },
+    make("div", { class: "buttons" }, verdictButtons, origin),
+    reasonField,
+  );
   const box = make("p", { class: "quiet" });
-  const deletion = make("div", { class: "buttons" }, make("button", { type: "button", onclick: () => onDelete() }, "Delete event"));
+  const deletion = make(
+    "div",
+    { class: "buttons" },
+    make("button", { type: "button", onclick: () => onDelete() }, "Delete event"),
+  );
   const element = make(
     "form",
     { class: "event-form", "aria-label": "selected event", onsubmit: (submit) => submit.preventDefault() },
@@ -65,15 +76,20 @@ function createForm(clip, guide, { onChange, onSpan, onVerdict, onReason, onDele
   }
 
   function showSpans(current) {
-    if (spans.contains(document.activeElement) && spans.children.length === event.spans.length) return markSpan(current);
+    if (spans.contains(document.activeElement) && spans.children.length === event.spans.length)
+      return markSpan(current);
     spans.replaceChildren(
       ...event.spans.map((span, number) =>
         make(
           "li",
           {},
-          timeField(`start of span ${number + 1}`, span.start_s, (time) => setSpan(number, withStart(clip, event.spans[number], time))),
+          timeField(`start of span ${number + 1}`, span.start_s, (time) =>
+            setSpan(number, withStart(clip, event.spans[number], time)),
+          ),
           "–",
-          timeField(`end of span ${number + 1}`, span.end_s, (time) => setSpan(number, withEnd(clip, event.spans[number], time))),
+          timeField(`end of span ${number + 1}`, span.end_s, (time) =>
+            setSpan(number, withEnd(clip, event.spans[number], time)),
+          ),
           " s ",
           make("button", { type: "button", onclick: () => onSpan(number) }, "go"),
         ),
@@ -118,7 +134,8 @@ function createForm(clip, guide, { onChange, onSpan, onVerdict, onReason, onDele
 
 const VERDICTS = { accepted: "Accept (y)", rejected: "Reject (x)" };
 
-const field = (name, id, input) => make("div", { class: "field" }, make("label", { for: id, class: "name" }, name), input);
+const field = (name, id, input) =>
+  make("div", { class: "field" }, make("label", { for: id, class: "name" }, name), input);
 
 /** What changes when an event gets a dimension: its type stays only if it belongs there. */
 const ofDimension = (event, dimension, guide) => ({
@@ -174,7 +191,12 @@ function createTypeSearch(guide, { onChoose }) {
   const option = (type, place) =>
     make(
       "li",
-      { role: "option", id: `type-${place}`, onpointerdown: (pointer) => pointer.preventDefault(), onclick: () => choose(type) },
+      {
+        role: "option",
+        id: `type-${place}`,
+        onpointerdown: (pointer) => pointer.preventDefault(),
+        onclick: () => choose(type),
+      },
       make("span", { class: "swatch", "data-place": guide.dimension(type.dimension).place }),
       make("b", {}, type.name),
       make("span", { class: "quiet" }, type.definition),

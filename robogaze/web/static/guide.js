@@ -10,9 +10,17 @@ function createGuide(answer) {
   );
   const nameOf = (type) => types.get(type)?.name ?? type;
 
-  function typeFacts(type) {
+  function factsOf(type) {
     const facts = [
-      ["Seen as", type.cues?.length > 0 && make("ul", {}, type.cues.map((cue) => make("li", {}, cue)))],
+      [
+        "Seen as",
+        type.cues?.length > 0 &&
+          make(
+            "ul",
+            {},
+            type.cues.map((cue) => make("li", {}, cue)),
+          ),
+      ],
       ["The span covers", type.span_covers],
       [
         "Not to be confused with",
@@ -26,14 +34,13 @@ function createGuide(answer) {
       ["Usual severity", type.severity && severityWords(type.severity)],
       ["Limits the evidence", type.evidence_limiting && "what it hides cannot be judged"],
     ];
-    return [
-      make("p", { class: "description" }, type.definition),
-      make(
-        "dl",
-        { class: "facts" },
-        facts.filter(([, value]) => value).map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
-      ),
-    ];
+    return make(
+      "dl",
+      { class: "facts" },
+      facts
+        .filter(([, value]) => value)
+        .map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
+    );
   }
 
   function severityWords(level) {
@@ -54,7 +61,11 @@ function createGuide(answer) {
     make("h3", {}, "When one cause is several events"),
     make("p", {}, answer.cascade_rule),
     make("h3", {}, "What is no event"),
-    make("ul", {}, answer.not_annotated.map((sentence) => make("li", {}, sentence))),
+    make(
+      "ul",
+      {},
+      answer.not_annotated.map((sentence) => make("li", {}, sentence)),
+    ),
   ];
 
   function whole() {
@@ -68,7 +79,7 @@ function createGuide(answer) {
           {},
           make("h3", {}, make("kbd", {}, `${dimension.place + 1}`), " ", dimension.name),
           dimension.types.map((type) =>
-            make("details", {}, make("summary", {}, make("b", {}, type.name)), typeFacts(type)),
+            make("details", {}, make("summary", {}, make("b", {}, type.name), " ", type.definition), factsOf(type)),
           ),
         ),
       ),
@@ -90,10 +101,13 @@ function createGuide(answer) {
       const found = [...types.values()].filter(fits);
       return dimension === null
         ? found
-        : [...found.filter((type) => type.dimension === dimension), ...found.filter((type) => type.dimension !== dimension)];
+        : [
+            ...found.filter((type) => type.dimension === dimension),
+            ...found.filter((type) => type.dimension !== dimension),
+          ];
     },
     /** All about a type, under its name. */
-    typeFacts: (type) => [make("h3", {}, type.name), ...typeFacts(type)],
+    typeFacts: (type) => [make("h3", {}, type.name), make("p", {}, type.definition), factsOf(type)],
     /** What helps before a type is chosen. */
     basics: () => [make("h3", {}, "Severity"), severityTable(), ...rules()],
     show: () => showDialog("Guide", whole()),

@@ -32,7 +32,10 @@ function createPicture(clip, video, { onBox, onClick }) {
     const scale = view ? Math.min(width / w, height / h) : 1;
     const [dx, dy] = view ? [(width - w * scale) / 2 - x * scale, (height - h * scale) / 2 - y * scale] : [0, 0];
     picture.style.setProperty("transform", `translate(${dx}px, ${dy}px) scale(${scale})`);
-    picture.style.setProperty("clip-path", view ? `inset(${y}px ${width - x - w}px ${height - y - h}px ${x}px)` : "none");
+    picture.style.setProperty(
+      "clip-path",
+      view ? `inset(${y}px ${width - x - w}px ${height - y - h}px ${x}px)` : "none",
+    );
     picture.style.setProperty("--scale", scale);
   }
 

@@ -60,7 +60,12 @@ function createQueue({ mode, domain }, { annotator, clips, progress }) {
     return rowLink(
       { href: path, title: clip.clip_id, isCurrent: clip === current, onOpen: () => location.assign(path) },
       make("img", { src: `${clipPath(clip.clip_id)}/thumbnail`, alt: "", loading: "lazy", width: "96", height: "72" }),
-      make("span", { class: "clip-id" }, make("bdi", {}, clip.clip_id), clip.calibration && make("span", { class: "quiet" }, " calibration")),
+      make(
+        "span",
+        { class: "clip-id" },
+        make("bdi", {}, clip.clip_id),
+        clip.calibration && make("span", { class: "quiet" }, " calibration"),
+      ),
       make("span", { class: "clip-status", "data-status": clip.status }, STATUS_WORDS[clip.status]),
       make("span", { class: "clip-task", dir: "auto" }, clip.instruction ?? "no instruction"),
       make(

@@ -13,7 +13,11 @@ function createTracks(clip, guide, { onSeek, onSelect, onDrag }) {
     say: (_, frame) => timeWords(clip, clip.frame_times_s[frame]),
   });
   axis.element.classList.add("lanes");
-  const element = make("div", { class: "tracks", tabindex: "0", role: "region", "aria-label": "timeline" }, axis.element);
+  const element = make(
+    "div",
+    { class: "tracks", tabindex: "0", role: "region", "aria-label": "timeline" },
+    axis.element,
+  );
   let zoom = 1;
   let drawn = { events: [], selected: null, spanNumber: 0 };
   let drag = null;
@@ -63,7 +67,10 @@ function createTracks(clip, guide, { onSeek, onSelect, onDrag }) {
         "data-place": guide.dimension(event.dimension)?.place ?? "none",
         "data-origin": event.origin,
         "data-verdict": event.verdict,
-        style: { left: percent(span.start_s, clip.duration_s), width: percent(span.end_s - span.start_s, clip.duration_s) },
+        style: {
+          left: percent(span.start_s, clip.duration_s),
+          width: percent(span.end_s - span.start_s, clip.duration_s),
+        },
         // A pointer selects when it is pressed; this is for Enter.
         onclick: () => onSelect(event, number),
         onpointerdown: (pointer) => begin(pointer, event, number, "body"),

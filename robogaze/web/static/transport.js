@@ -15,7 +15,10 @@ function createTransport(clip, playback, picture) {
   const speedText = make("output", { class: "speed", "aria-label": "speed" });
   const readout = make("output", { class: "readout", "aria-live": "off", "aria-label": "time" });
   const viewButton = button("all views", "next view (v)", nextView, { hidden: !picture.hasViews });
-  const stopButton = button("stop loop", "stop the loop (Esc)", () => playback.stopLoop(), { class: "loop", hidden: true });
+  const stopButton = button("stop loop", "stop the loop (Esc)", () => playback.stopLoop(), {
+    class: "loop",
+    hidden: true,
+  });
 
   function setSpeed(next) {
     speed = next;

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from interactive.builder.scripted_vault import CODE, SLOT, STALE, accepted, entry, plan, script, studio
+from interactive.plays import ALWAYS, RULES, after, stale, step
 from robogaze.backends import ModelsConfig
 from robogaze.errors import BuildFailed, InputError, OptionError
 from robogaze.interactive.builder.build import BuildOptions, BuiltEnvironment, build_environment
@@ -180,3 +181,65 @@ def test_a_plan_that_cannot_be_carried_out_is_asked_again(planned: Any, fault: s
     entries = [entry("build_plan", "programming", planned) for _ in range(3)]
     with pytest.raises(BuildFailed, match=fault):
         build(tmp_path, [*entries, *studio(SLOT, STALE)])
+
+
+# The preliminary agent.
+
+SAME = [{"when": {"stage": "judge"}, "reply": {"rationale": "the same", "same_defect": 0.9}, "repeat": True}]
+DROPPED = {
+    "id": "glue",
+    "bug_type": "state error",
+    "part": "drop",
+    "lines": [
+        "def drop(state):",
+        "    return 'You drop the coin.' if state['coin'] == 'carried' else 'You carry nothing.'",
+    ],
+    "minimal_reproduction": ["take coin", "drop coin", "look"],
+    "observed_fault": "A coin that was dropped is still carried.",
+}
+NAMED = {
+    "id": "name",
+    "bug_type": "wrong text",
+    "part": "take",
+    "lines": [line.replace("You take the coin.", "You take the key.") for line in CODE["take"]],
+    "minimal_reproduction": ["take coin"],
+    "observed_fault": "The reply to taking the coin names a key.",
+}
+EXTENSION = {
+    "section": {"title": "A hint", "paragraphs": ["There is a hint."]},
+    "parts": [{"name": "HINT", "lines": ["HINT = 'Think of the coin.'"]}],
+    "walkthrough": ["take coin", "open vault"],
+}
+FOUND = stale(
+    1, 1, type="unmet_condition", title="opens without the coin", reproduction=["open vault"],
+    evidence=[{"step": 1, "text": "The vault opens."}],
+)  # fmt: skip
+FINDS = [step("open vault"), step(tool="finish", **after(False, "it opened"), candidate=FOUND)]
+
+
+def playing(*steps: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [*({"when": {"stage": "play_step"}, "reply": dict(given)} for given in steps), RULES, *ALWAYS, *SAME]
+
+
+def test_an_environment_whose_bugs_the_agent_finds_is_ready(tmp_path: Path) -> None:
+    entries = [*studio(SLOT), *playing(*FINDS)]
+    said: list[str] = []
+    built = build(tmp_path, entries, said, bugs={"easy": 1}, target=1.0, judge=f"scripted:{tmp_path / 'script.yaml'}")
+    assert (built.found, built.reached) == ((1.0,), True)
+    assert said[-1] == "preliminary agent: 1.00 of 1 bugs"
+    assert (tmp_path / "vault" / "build" / "preliminary-0" / "run" / "reports").is_dir()
+
+
+def test_an_environment_is_extended_while_the_agent_finds_too_little(tmp_path: Path) -> None:
+    entries = [
+        *studio(SLOT, STALE, DROPPED, NAMED),
+        entry("build_extension", None, EXTENSION, repeat=True),
+        *playing(step(tool="finish")),
+    ]
+    built = build(tmp_path, entries, bugs={"easy": 1}, target=0.5, judge=f"scripted:{tmp_path / 'script.yaml'}")
+    assert (built.found, built.reached) == ((0.0, 0.0, 0.0, 0.0), False)
+    assert [(bug.answer.id, bug.difficulty) for bug in built.bugs] == [
+        ("slot", "easy"), ("stale", "easy"), ("glue", "medium"), ("name", "hard"),
+    ]  # fmt: skip
+    assert problems(tmp_path / "vault") == []
+    assert "There is a hint." in (tmp_path / "vault" / "design.md").read_text()

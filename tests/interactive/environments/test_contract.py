@@ -78,7 +78,7 @@ async def test_a_session_starts_with_a_message_and_no_turn(environment: Environm
     assert started.message
     assert started.turn in (0, None)
     assert not started.finished
-    assert started.state["turn_count"] == 0
+    assert started.state.get("turn_count", 0) == 0
 
 
 async def test_each_action_is_one_turn(environment: Environment) -> None:
