@@ -57,7 +57,7 @@ function createAdjudication(clip, guide, annotator, clips) {
     onReason: () => {},
     onDelete: neither,
   });
-  const choices = createChoices(clip, guide, { onTake: take, onMerge: merge, onSeparate: separate, onNeither: neither });
+  const choices = createChoices(clip, guide, { take, merge, separate, neither });
   const list = make("ol", { class: "events" });
   const progress = make("h2", {});
   const comment = make("textarea", {
@@ -438,7 +438,7 @@ function createLanes(clip, guide) {
   const lane = (id, name, key, place) => [id, { id, name, key, place }];
   const lanes = new Map([
     ...clip.annotators.map((letter, place) => lane(letter, `annotator ${letter}`, letter.toLowerCase(), place)),
-    lane(RESULT, RESULT, "", clip.annotators.length),
+    lane(RESULT, RESULT, null, clip.annotators.length),
   ]);
   const result = (event) => ({ ...event, id: resultId(event.id), dimension: RESULT });
   const outcome = (disagreement, { choice, events, merged }) => {
@@ -458,14 +458,14 @@ function createLanes(clip, guide) {
   };
 }
 
-/** The events of a disagreement side by side, why it is one, and the choices. */
-function createChoices(clip, guide, { onTake, onMerge, onSeparate, onNeither }) {
+/** The events of a disagreement side by side, why it is one, and buttons; `take` is called with an annotator's number. */
+function createChoices(clip, guide, { take, merge, separate, neither }) {
   const reasons = make("ul", { class: "reasons" });
   const columns = make("div", { class: "versions" });
   const button = (text, choice, onclick) => make("button", { type: "button", "data-choice": choice, onclick }, text);
-  const merged = button("Merge (m)", "merged", onMerge);
-  const separate = button("Separate events (s)", "separate", onSeparate);
-  const neither = button("Neither (x)", "neither", onNeither);
+  const mergeButton = button("Merge (m)", "merged", merge);
+  const separateButton = button("Separate events (s)", "separate", separate);
+  const neitherButton = button("Neither (x)", "neither", neither);
 
   function column(letter, number, disagreement, { events: taken, choice }) {
     const event = disagreement.events[letter];
@@ -482,7 +482,7 @@ function createChoices(clip, guide, { onTake, onMerge, onSeparate, onNeither }) 
       make("p", { class: "description" }, event.description || "no description"),
       make(
         "button",
-        { type: "button", "aria-pressed": String(isTaken), "data-take": letter, onclick: () => onTake(number) },
+        { type: "button", "aria-pressed": String(isTaken), "data-take": letter, onclick: () => take(number) },
         `Take ${letter} (${letter.toLowerCase()})`,
       ),
     );
@@ -496,16 +496,17 @@ function createChoices(clip, guide, { onTake, onMerge, onSeparate, onNeither }) 
       { class: "choices", "aria-label": "choices" },
       reasons,
       columns,
-      make("div", { class: "buttons" }, merged, separate, neither),
+      make("div", { class: "buttons" }, mergeButton, separateButton, neitherButton),
     ),
     draw(disagreement, decision) {
       reasons.replaceChildren(...disagreement.reasons.map((reason) => make("li", {}, reason)));
-      columns.replaceChildren(...clip.annotators.map((letter, number) => column(letter, number, disagreement, decision)));
-      separate.hidden = Object.keys(disagreement.events).length < 2;
+      const { annotators } = clip;
+      columns.replaceChildren(...annotators.map((letter, number) => column(letter, number, disagreement, decision)));
+      separateButton.hidden = Object.keys(disagreement.events).length < 2;
       const isSeparate = decision.choice === "events" && decision.events.length > 1;
-      merged.setAttribute("aria-pressed", String(decision.choice === "merged"));
-      separate.setAttribute("aria-pressed", String(isSeparate));
-      neither.setAttribute("aria-pressed", String(decision.choice === "neither"));
+      mergeButton.setAttribute("aria-pressed", String(decision.choice === "merged"));
+      separateButton.setAttribute("aria-pressed", String(isSeparate));
+      neitherButton.setAttribute("aria-pressed", String(decision.choice === "neither"));
     },
   };
 }
