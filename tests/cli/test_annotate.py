@@ -205,8 +205,8 @@ def test_disagreements_are_settled_in_the_store_and_survive_a_kill(tmp_path: Pat
     assert [(event.type, event.severity) for event in report.events] == [("blur", 2)]
 
 
-def test_adjudication_takes_no_option_of_annotating(tmp_path: Path, robogaze: Shell) -> None:
-    ran = robogaze("annotate", CLIPS, "--as", "eve", "--adjudicate", "--review", CLIPS, cwd=tmp_path)
+def test_adjudication_takes_no_option_of_annotating(robogaze: Shell) -> None:
+    ran = robogaze("annotate", CLIPS, "--as", "eve", "--adjudicate", "--review", CLIPS)
     assert (ran.code, "--adjudicate takes" in ran.err) == (2, True)
 
 

@@ -458,7 +458,7 @@ function createLanes(clip, guide) {
   };
 }
 
-/** The events of a disagreement side by side, why it is one, and buttons; `take` is called with an annotator's number. */
+/** The events of a disagreement side by side, why it is one, and buttons for the choices. */
 function createChoices(clip, guide, { take, merge, separate, neither }) {
   const reasons = make("ul", { class: "reasons" });
   const columns = make("div", { class: "versions" });
