@@ -125,6 +125,7 @@ def _open_adjudicator(paths: tuple[Path, ...], store: Path, domain: str) -> Adju
 
     from robogaze.annotations import ReadOptions
     from robogaze.judges import open_judge
+    from robogaze.reporting.wording import count
     from robogaze.run.clips import list_clips
     from robogaze.web.adjudicator import open_adjudicator
     from robogaze.web.annotation_store import open_store
@@ -133,9 +134,9 @@ def _open_adjudicator(paths: tuple[Path, ...], store: Path, domain: str) -> Adju
     opened = open_store(store, must_exist=True)
     adjudicator = open_adjudicator(list_clips(paths).entries, opened, domain, judge, lambda: datetime.now(UTC))
     accepted = adjudicator.accept_agreed()
-    open_count = sum(len(compared.disagreements) for compared in adjudicator.compared.values())
-    settled = sum(len(compared.settled) for compared in adjudicator.compared.values())
-    click.echo(f"{settled} events agreed, {open_count} disagreements; {accepted} clips accepted as a whole", err=True)
+    settled = count(sum(len(compared.settled) for compared in adjudicator.compared.values()), "agreed event")
+    disputed = count(sum(len(compared.disagreements) for compared in adjudicator.compared.values()), "disagreement")
+    click.echo(f"{settled} and {disputed}; {count(accepted, 'clip')} submitted without a disagreement", err=True)
     return adjudicator
 
 
