@@ -146,3 +146,13 @@ def test_every_key_of_the_table_has_its_action(window: Callable[..., Window], di
     assert listed == list(
         page.run("SHORTCUTS.filter(({ pages }) => pages.includes('adjudicate')).map(({ help }) => help)")
     )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(window: Callable[..., Window], disputed: Site, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-playwright-python").Axe()
+    page = window(disputed, CLIP, person="eve", color_scheme=scheme)
+    page.press("m")
+    page.wait_saved()
+    found = axe.run(page.page).response["violations"]
+    assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == []
