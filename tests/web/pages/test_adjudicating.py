@@ -37,7 +37,7 @@ def rows(page: Window) -> list[str]:
 
 
 def pressed_column(page: Window, letter: str) -> bool:
-    return page.page.locator(f"[data-take={letter}]").get_attribute("aria-pressed") == "true"
+    return bool(page.page.locator(f"[data-take={letter}]").get_attribute("aria-pressed") == "true")
 
 
 def test_a_disagreement_is_settled_by_keyboard_from_the_queue_to_the_report(
@@ -113,7 +113,10 @@ def test_an_annotator_is_taken_or_both_and_everything_is_there_after_a_reload(
 
 def test_the_timeline_has_the_events_of_both_and_the_result(window: Callable[..., Window], disputed: Site) -> None:
     page = window(disputed, CLIP, person="eve")
-    lanes = lambda: [lane.locator(".bar").count() for lane in page.page.locator(".lanes .row").all()[1:4]]  # noqa: E731
+
+    def lanes() -> list[int]:
+        return [lane.locator(".bar").count() for lane in page.page.locator(".lanes .row").all()[1:4]]
+
     before = lanes()
     assert sorted(before[:2]) == [1, 2]
     assert before[2] == 1  # the agreed event
