@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from robogaze.web.access import AccessRules
+    from robogaze.web.adjudicator import Adjudicator
     from robogaze.web.annotator import Annotator
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -44,6 +45,8 @@ _STORE = "annotations.sqlite"
               help="Review the events of a run. Without PATH, the clips of the run.")  # fmt: skip
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Review a sample of about N clips.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed of --sample.")
+@click.option("--adjudicate", is_flag=True,
+              help="Settle what the annotators of the store disagree on; --as names who settles it.")  # fmt: skip
 @click.option("--host", default=_LOOPBACK[0], show_default=True, help="Address to listen on.")
 @click.option(
     "--port",
@@ -64,6 +67,7 @@ def annotate(
     review: Path | None,
     sample: int | None,
     seed: int,
+    adjudicate: bool,
     host: str,
     port: int,
     no_browser: bool,
@@ -73,6 +77,8 @@ def annotate(
     PATH is a video, a folder, a manifest or anything else that robogaze score reads. Annotations are saved as they are
     made; the same command continues. robogaze annotations lists them and writes them as reports.
     """
+    if adjudicate:
+        _check_alone(annotators, annotators_per_clip, calibration, start, review, sample)
     names = _names(name, annotators)
     shown = (name,) if name else names
     if not paths and review is None:
@@ -93,6 +99,10 @@ def annotate(
     )
     find_domain(options.domain)
     _check_extra()
+    interrupt.keeps(f"annotations are kept in {store}; run the same command again to continue")
+    if adjudicate:
+        _share(_open_adjudicator(paths, store, options.domain), store, host, port, shown, no_browser=no_browser)
+        return 0
 
     from robogaze.run.clips import list_clips
 
@@ -100,15 +110,47 @@ def annotate(
     opened = open_annotator(entries, open_store(store), options, lambda: datetime.now(UTC))
     for entry in opened.unreadable:
         click.echo(f"left out: {entry.address} cannot be read", err=True)
-    interrupt.keeps(f"annotations are kept in {store}; run the same command again to continue")
+    _share(opened.annotator, store, host, port, shown, no_browser=no_browser)
+    return 0
+
+
+def _check_alone(*others: object) -> None:
+    if any(value is not None for value in others):
+        raise click.UsageError("--adjudicate takes PATH, --as, --store, --domain, --host, --port and --no-browser only")
+
+
+def _open_adjudicator(paths: tuple[Path, ...], store: Path, domain: str) -> Adjudicator:
+    """The disagreements of a store. Everything on which the annotators agree is accepted."""
+    from datetime import UTC, datetime
+
+    from robogaze.annotations import ReadOptions
+    from robogaze.judges import open_judge
+    from robogaze.reporting.wording import count
+    from robogaze.run.clips import list_clips
+    from robogaze.web.adjudicator import open_adjudicator
+    from robogaze.web.annotation_store import open_store
+
+    judge = open_judge("offline", ReadOptions(domain=domain).rubric())
+    opened = open_store(store, must_exist=True)
+    adjudicator = open_adjudicator(list_clips(paths).entries, opened, domain, judge, lambda: datetime.now(UTC))
+    accepted = adjudicator.accept_agreed()
+    settled = count(sum(len(compared.settled) for compared in adjudicator.compared.values()), "agreed event")
+    disputed = count(sum(len(compared.disagreements) for compared in adjudicator.compared.values()), "disagreement")
+    click.echo(f"{settled} and {disputed}; {count(accepted, 'clip')} submitted without a disagreement", err=True)
+    return adjudicator
+
+
+def _share(
+    annotator: Annotator | Adjudicator, store: Path, host: str, port: int, shown: tuple[str, ...], *, no_browser: bool
+) -> None:
+    """Serve clips to some people until Ctrl-C."""
     kept = _KeptAddress.read(store)
     with _listening(host, port, kept.ports.get(",".join(shown), 0)) as listener:
         address = kept.at(shown, listener.getsockname()[1])
         address.write(store)
         tokens = {address.tokens[person]: person for person in shown}
-        _announce(opened.annotator, store, host, listener.getsockname()[1], tokens, no_browser=no_browser)
-        _serve(opened.annotator, listener, _rules(host, listener.getsockname()[1], tokens))
-    return 0
+        _announce(annotator, store, host, listener.getsockname()[1], tokens, no_browser=no_browser)
+        _serve(annotator, listener, _rules(host, listener.getsockname()[1], tokens))
 
 
 def _names(name: str | None, annotators: str | None) -> tuple[str, ...]:
@@ -192,7 +234,13 @@ def _rules(host: str, port: int, tokens: Mapping[str, str]) -> AccessRules:
 
 
 def _announce(
-    annotator: Annotator, store: Path, host: str, port: int, tokens: Mapping[str, str], *, no_browser: bool
+    annotator: Annotator | Adjudicator,
+    store: Path,
+    host: str,
+    port: int,
+    tokens: Mapping[str, str],
+    *,
+    no_browser: bool,
 ) -> None:
     """Print the addresses, one per annotator, and open the page of a single one."""
     at = "127.0.0.1" if host in _EVERY_ADDRESS else host
@@ -205,8 +253,7 @@ def _announce(
         )
         if host in _EVERY_ADDRESS:
             click.echo(f"from other machines, write {socket.gethostname()} instead of {at}", err=True)
-    what = f"review of {annotator.review}" if annotator.review else "annotations"
-    click.echo(f"{what} in {store}; Ctrl-C ends the server and loses nothing that is saved", err=True)
+    click.echo(f"{annotator.title} in {store}; Ctrl-C ends the server and loses nothing that is saved", err=True)
     addresses = {person: f"http://{at}:{port}/?token={token}" for token, person in tokens.items()}
     for person, address in addresses.items():
         click.echo(f"{len(annotator.clip_ids(person))} clips for {person}: ", nl=False, err=True)
@@ -217,7 +264,7 @@ def _announce(
         webbrowser.open(next(iter(addresses.values())))
 
 
-def _serve(annotator: Annotator, listener: socket.socket, rules: AccessRules) -> None:
+def _serve(annotator: Annotator | Adjudicator, listener: socket.socket, rules: AccessRules) -> None:
     import uvicorn
 
     from robogaze.web.app import make_app

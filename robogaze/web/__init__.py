@@ -11,6 +11,7 @@ review               a sample of a run to review, and the precision that the ver
 annotation_reports   submitted annotations as reports
 summary              what a store holds
 opening              opens clips for annotation
+adjudicator          what annotators disagree on, and how it is settled
 annotator            all of it for some clips
 access               who may ask the server
 app                  the routes

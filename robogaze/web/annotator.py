@@ -77,6 +77,11 @@ class Annotator:
     reviewed: Mapping[str, ClipAnnotation] = field(default_factory=dict)
     review: str = ""
 
+    @property
+    def title(self) -> str:
+        """What is done here, for people."""
+        return f"review of {self.review}" if self.review else "annotations"
+
     def guide(self, name: str) -> Mapping[str, Any]:
         """Who annotates, how, and the guide of the domain."""
         return {"annotator": name, "mode": "review" if self.review else "annotate", **guide_of(self.domain)}

@@ -4,6 +4,7 @@ No part of a request is used as a path: clips and static files are found by name
 """
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,8 +24,9 @@ from robogaze.reporting import pages
 from robogaze.reporting.wording import printable
 from robogaze.threads import in_thread
 from robogaze.web.access import AccessCheck, AccessRules
+from robogaze.web.adjudicator import Adjudicator
 from robogaze.web.annotator import Annotator, Conflict, Refused, Saved
-from robogaze.web.drafts import MAX_EVENTS, ClipDraft, DraftEvent, Problem, Seconds
+from robogaze.web.drafts import MAX_EVENTS, ClipDraft, Decision, DraftEvent, Problem, Seconds
 
 BODY_BYTES = 2 * 2**20
 """The largest body of a request."""
@@ -50,6 +52,14 @@ class SaveRequest(Data):
     seconds_spent: Seconds = 0.0
 
 
+class DecisionRequest(Data):
+    """The body of PUT /api/clips/ID in an adjudication."""
+
+    base_revision: int
+    decisions: tuple[Decision, ...] = Field(max_length=1000)
+    seconds_spent: Seconds = 0.0
+
+
 class SubmitRequest(Data):
     """The body of POST /api/clips/ID/submit."""
 
@@ -65,12 +75,12 @@ class _Unusable(Exception):
         self.body = body
 
 
-def make_app(annotator: Annotator, rules: AccessRules) -> Starlette:
-    """The application that serves an annotator's clips to those who have a token."""
-    served = _Served(annotator)
+def make_app(annotator: Annotator | Adjudicator, rules: AccessRules) -> Starlette:
+    """The application that serves the clips of an annotator or an adjudicator to those who have a token."""
+    served = _ServedDecisions(annotator) if isinstance(annotator, Adjudicator) else _ServedDrafts(annotator)
     routes = [
         Route("/", _page("queue.html")),
-        Route("/clips/{clip_id:path}", _page("editor.html")),
+        Route("/clips/{clip_id:path}", _page(served.clip_page)),
         Route("/static/{name}", _static()),
         Route("/api/guide", served.guide),
         Route("/api/queue", served.queue),
@@ -87,10 +97,12 @@ def make_app(annotator: Annotator, rules: AccessRules) -> Starlette:
     )
 
 
-class _Served:
-    """The routes about an annotator's clips."""
+class _Served(ABC):
+    """The routes about clips."""
 
-    def __init__(self, annotator: Annotator) -> None:
+    clip_page: str
+
+    def __init__(self, annotator: Annotator | Adjudicator) -> None:
         self._annotator = annotator
 
     async def guide(self, request: Request) -> Response:
@@ -106,12 +118,8 @@ class _Served:
         prepare = BackgroundTask(in_thread, self._annotator.prepare_next, name, clip_id)
         return JSONResponse({**found, "video": f"/video/{quote(clip_id, safe='')}"}, background=prepare)
 
-    async def save(self, request: Request) -> Response:
-        clip_id = self._clip_id(request)
-        body = _parsed(SaveRequest, await _json(request))
-        draft = ClipDraft(clean=body.clean, events=body.events, seconds_spent=body.seconds_spent)
-        found = await in_thread(self._annotator.save, request.state.name, clip_id, draft, body.base_revision)
-        return JSONResponse({"revision": found.revision}) if isinstance(found, Saved) else _not_done(found)
+    @abstractmethod
+    async def save(self, request: Request) -> Response: ...
 
     async def submit(self, request: Request) -> Response:
         clip_id = self._clip_id(request)
@@ -137,6 +145,39 @@ class _Served:
         if clip_id not in self._annotator.entries:
             raise _Unusable(404, error="there is no such clip; it may have been left out of the manifest")
         return str(clip_id)
+
+
+class _ServedDrafts(_Served):
+    """An annotator's clips, of which events are saved."""
+
+    clip_page = "editor.html"
+
+    def __init__(self, annotator: Annotator) -> None:
+        super().__init__(annotator)
+        self._save = annotator.save
+
+    async def save(self, request: Request) -> Response:
+        clip_id = self._clip_id(request)
+        body = _parsed(SaveRequest, await _json(request))
+        draft = ClipDraft(clean=body.clean, events=body.events, seconds_spent=body.seconds_spent)
+        found = await in_thread(self._save, request.state.name, clip_id, draft, body.base_revision)
+        return JSONResponse({"revision": found.revision}) if isinstance(found, Saved) else _not_done(found)
+
+
+class _ServedDecisions(_Served):
+    """The clips of an adjudication, of which decisions are saved."""
+
+    clip_page = "adjudicate.html"
+
+    def __init__(self, adjudicator: Adjudicator) -> None:
+        super().__init__(adjudicator)
+        self._save = adjudicator.save
+
+    async def save(self, request: Request) -> Response:
+        clip_id, name = self._clip_id(request), request.state.name
+        body = _parsed(DecisionRequest, await _json(request))
+        found = await in_thread(self._save, name, clip_id, body.decisions, body.base_revision, body.seconds_spent)
+        return JSONResponse({"revision": found.revision}) if isinstance(found, Saved) else _not_done(found)
 
 
 def _not_done(found: Conflict | Refused) -> Response:

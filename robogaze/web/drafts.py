@@ -60,12 +60,31 @@ class DraftEvent(Data):
     reason: Text = ""
 
 
+class Decision(Data):
+    """How an adjudicator settles a disagreement, by its id; without a `choice` it is open, and has a comment at most.
+
+    The events that come out are the annotators' `events` as they are, by id, or the `merged` event, or none. `by` is
+    the name of the adjudicator.
+    """
+
+    disagreement: Annotated[str, Field(max_length=2000)]
+    choice: Literal["events", "merged", "neither"] | None = None
+    events: tuple[Annotated[str, Field(max_length=300)], ...] = Field(default=(), max_length=100)
+    merged: DraftEvent | None = None
+    comment: Text = ""
+    by: str = ""
+
+
 class ClipDraft(Data):
-    """The annotation of a clip. `clean` states that it has no event; `seconds_spent` is the time on the clip so far."""
+    """The annotation of a clip. `clean` states that it has no event; `seconds_spent` is the time on the clip so far.
+
+    `decisions` are those of an adjudicator; events that they give are among the `events`.
+    """
 
     clean: bool = False
     events: tuple[DraftEvent, ...] = ()
     seconds_spent: Seconds = 0.0
+    decisions: tuple[Decision, ...] = Field(default=(), max_length=1000)
 
 
 class Problem(Data):

@@ -11,6 +11,7 @@ from robogaze.errors import InputError
 from robogaze.reporting.tables import ResultTable
 from robogaze.reporting.tables.table import Row
 from robogaze.store import file_name
+from robogaze.web.adjudicator import AUTHOR
 from robogaze.web.annotation_reports import annotation_report
 from robogaze.web.annotation_store import AnnotationStore, Authorship, Revision
 from robogaze.web.opening import review_plans
@@ -91,12 +92,16 @@ def submitted_reports(
 ) -> Mapping[Path, Report]:
     """The submitted annotations as reports, by a path for each: one folder for each annotator and review.
 
+    An adjudicated clip that is open again, because an annotation or a decision was changed since, is left out.
     `domain` is the one that the store was made with, if that is a folder that moved. `without_model` leaves out events
     that a model made and nobody changed. Raises InputError for a domain with another taxonomy.
     """
     used = _domain(store, domain)
     reports = {}
+    reopened = {revision.clip_id for revision in store.drafts() if revision.author == Authorship(AUTHOR)}
     for revision in store.submitted():
+        if revision.author == Authorship(AUTHOR) and revision.clip_id in reopened:
+            continue
         clip = store.clip(revision.clip_id)
         assert clip is not None, "an annotated clip was decoded"
         author = revision.author

@@ -180,3 +180,36 @@ def test_a_port_in_use_is_an_error(tmp_path: Path, robogaze: Shell) -> None:
             "annotate", CLIPS, "--as", "bob", "--store", tmp_path / "b.sqlite", "--port", port, "--no-browser"
         )
     assert (ran.code, f"--port {port} cannot be used" in ran.err) == (1, True)
+
+
+def test_disagreements_are_settled_in_the_store_and_survive_a_kill(tmp_path: Path, robogaze: Shell) -> None:
+    clip_id = "cube_teleports"
+    for name, events in {"ann": [EVENT], "bob": []}.items():
+        with annotating(tmp_path, str(CLIPS), "--as", name) as process, process.client() as client:
+            save(client, clip_id, 0, *events)
+            client.post(f"/api/clips/{clip_id}/submit", json={"base_revision": 1})
+    with annotating(tmp_path, str(CLIPS), "--as", "eve", "--adjudicate") as process, process.client() as client:
+        (disagreement,) = client.get(f"/api/clips/{clip_id}").json()["disagreements"]
+        taken = [event["id"] for event in disagreement["events"].values()]
+        decision = {"disagreement": disagreement["id"], "choice": "events", "events": taken, "comment": "It is soft."}
+        content = {"base_revision": 0, "decisions": [decision], "seconds_spent": 4.0}
+        assert client.put(f"/api/clips/{clip_id}", json=content).json() == {"revision": 1}
+        os.kill(process.popen.pid, signal.SIGKILL)
+    with annotating(tmp_path, str(CLIPS), "--as", "eve", "--adjudicate") as process, process.client() as client:
+        kept = client.get(f"/api/clips/{clip_id}").json()["annotation"]
+        assert [(given["comment"], given["by"]) for given in kept["decisions"]] == [("It is soft.", "eve")]
+        assert client.post(f"/api/clips/{clip_id}/submit", json={"base_revision": 1}).status_code == 200
+    ran = robogaze("annotations", tmp_path / "annotations.sqlite", "--out", tmp_path / "out")
+    assert ran.code == 0, ran.err
+    (report,) = load_reports(tmp_path / "out" / "adjudicated")
+    assert [(event.type, event.severity) for event in report.events] == [("blur", 2)]
+
+
+def test_adjudication_takes_no_option_of_annotating(robogaze: Shell) -> None:
+    ran = robogaze("annotate", CLIPS, "--as", "eve", "--adjudicate", "--review", CLIPS)
+    assert (ran.code, "--adjudicate takes" in ran.err) == (2, True)
+
+
+def test_a_store_without_two_annotators_has_nothing_to_settle(tmp_path: Path, robogaze: Shell) -> None:
+    ran = robogaze("annotate", CLIPS, "--as", "eve", "--adjudicate", "--store", tmp_path / "none.sqlite")
+    assert (ran.code, "does not exist" in ran.err) == (1, True)

@@ -69,7 +69,7 @@ def test_a_clip_has_the_true_time_of_every_frame(ann: httpx2.Client, video: Path
     assert clip["frame_times_s"] == [frame.time_s for frame in read_frames(video)]
     assert (clip["duration_s"], clip["fps"], clip["width"], clip["height"]) == (4.0, 16.0, 160, 112)
     assert clip["views"] == [{"name": "main", "x": 0, "y": 0, "width": 160, "height": 112}]
-    empty = {"revision": 0, "status": "open", "clean": False, "events": [], "seconds_spent": 0.0}
+    empty = {"revision": 0, "status": "open", "clean": False, "events": [], "seconds_spent": 0.0, "decisions": []}
     assert (clip["annotation"], clip["review"]) == (empty, None)
 
 

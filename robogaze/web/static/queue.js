@@ -1,5 +1,6 @@
 // The queue: the clips of an annotator, what is done, and what is left.
 
+const MODE_WORDS = { annotate: "annotation", review: "review", adjudicate: "adjudication" };
 const STATUS_WORDS = { open: "open", draft: "draft", submitted: "submitted" };
 
 openQueue().catch((error) => {
@@ -30,7 +31,7 @@ function createQueue({ mode, domain }, { annotator, clips, progress }) {
   function showProgress() {
     const { assigned, submitted, seconds_per_clip: perClip, seconds_left: left } = progress;
     document.getElementById("annotator").textContent =
-      `${annotator} · ${mode === "review" ? "review" : "annotation"} · ${domain.id} ${domain.version}`;
+      `${annotator} · ${MODE_WORDS[mode]} · ${domain.id} ${domain.version}`;
     const bar = document.querySelector("progress");
     bar.max = Math.max(assigned, 1);
     bar.value = submitted;

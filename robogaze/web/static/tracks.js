@@ -144,7 +144,7 @@ function makeLane(dimension) {
   const label = dimension
     ? [
         make("span", { class: "swatch", "data-place": dimension.place }),
-        make("kbd", {}, `${dimension.place + 1}`),
+        dimension.key !== null && make("kbd", {}, dimension.key ?? `${dimension.place + 1}`),
         make("span", {}, dimension.name),
       ]
     : make("span", {}, "no dimension yet");

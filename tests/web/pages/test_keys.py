@@ -445,7 +445,8 @@ def test_the_keys_of_the_queue(window: Callable[..., Window], site: Site) -> Non
 
 def test_the_documentation_lists_the_same_keys(editor: Window) -> None:
     page = Path(__file__).parents[3] / "docs/annotate.md"
-    rows = re.findall(r"^\| (?:Play|Event|Review|Clip|Queue|Help) \| (.*) \| (.*) \|$", page.read_text(), re.MULTILINE)
+    groups = "Play|Event|Review|Adjudicate|Clip|Queue|Help"
+    rows = re.findall(rf"^\| (?:{groups}) \| (.*) \| (.*) \|$", page.read_text(), re.MULTILINE)
 
     def written(keys: list[str]) -> str:
         return f"`{keys[0]}` to `{keys[-1]}`" if len(keys) > 3 else " ".join(f"`{key}`" for key in keys)

@@ -1,0 +1,304 @@
+"""Settling what annotators disagree on.
+
+The submitted annotations of a clip are matched as `robogaze agree` does it. An event on which all of them agree by the
+rules of RoboGaze (A.2.3, see `robogaze.agreement.adjudication`) is accepted at once; everything else is a disagreement,
+which a person decides. What comes out is one more annotation, by the author "adjudicated".
+
+Annotators appear as A, B, ..., in an order that changes from clip to clip. The ids of their events have the letter and
+the number of the submitted revision, so a decision never applies to an event that was changed since.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+from robogaze.agreement.adjudication import adjudicate, merge
+from robogaze.agreement.annotation_set import AnnotationSet
+from robogaze.agreement.event_matching import MatchedClip, match_annotators
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation, annotation_of
+from robogaze.core.clip import Clip
+from robogaze.datasets import ManifestEntry
+from robogaze.domains import Domain
+from robogaze.errors import InputError
+from robogaze.judges.base import Judge
+from robogaze.sync import run_sync
+from robogaze.web.annotation_reports import annotation_report
+from robogaze.web.annotation_store import AnnotationStore, Authorship, Revision
+from robogaze.web.annotator import Annotator, Conflict, Refused, Saved, Submitted
+from robogaze.web.clip_media import ClipMedia
+from robogaze.web.drafts import ClipDraft, Decision, DraftEvent, Problem
+from robogaze.web.opening import AnnotationOptions, open_annotator
+from robogaze.web.starts import draft_events
+
+AUTHOR = "adjudicated"
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """Events that annotators report of one thing, by letter, and why they are no settled event.
+
+    `merged` is what they agree on: a field in dispute is None, the span is the union.
+    """
+
+    id: str
+    events: Mapping[str, DraftEvent]
+    merged: DraftEvent
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ComparedClip:
+    """What the annotators of a clip, by letter, agree on and what not."""
+
+    letters: tuple[str, ...]
+    settled: tuple[DraftEvent, ...]
+    disagreements: tuple[Disagreement, ...]
+
+    def draft(self, decisions: Sequence[Decision], seconds_spent: float) -> ClipDraft:
+        """The annotation that decisions give; a clip without events is clean once everything is decided."""
+        by_id = {decision.disagreement: decision for decision in decisions}
+        chosen = (
+            event
+            for disagreement in self.disagreements
+            if disagreement.id in by_id
+            for event in _chosen(by_id[disagreement.id], disagreement)
+        )
+        events = (*self.settled, *chosen)
+        return ClipDraft(
+            clean=not events and not self.undecided(decisions),
+            events=events,
+            seconds_spent=seconds_spent,
+            decisions=tuple(decisions),
+        )
+
+    def undecided(self, decisions: Sequence[Decision]) -> list[Disagreement]:
+        """The disagreements without a choice."""
+        decided = {decision.disagreement for decision in decisions if decision.choice is not None}
+        return [disagreement for disagreement in self.disagreements if disagreement.id not in decided]
+
+
+@dataclass(frozen=True)
+class Adjudicator:
+    """Clips with two or more annotations, for a person to settle; it is served as an `Annotator` is.
+
+    `clips` is the annotator of the name "adjudicated", `compared` what is settled and what is not, by clip id.
+    """
+
+    clips: Annotator
+    compared: Mapping[str, ComparedClip]
+
+    @property
+    def title(self) -> str:
+        """What is done here, for people."""
+        return "adjudication of the annotations"
+
+    @property
+    def entries(self) -> Mapping[str, ManifestEntry]:
+        """The clips by id."""
+        return self.clips.entries
+
+    @property
+    def media(self) -> ClipMedia:
+        """The videos."""
+        return self.clips.media
+
+    def guide(self, name: str) -> Mapping[str, Any]:
+        """Who adjudicates, and the guide of the domain."""
+        return {**self.clips.guide(AUTHOR), "annotator": name, "mode": "adjudicate"}
+
+    def clip_ids(self, name: str) -> tuple[str, ...]:
+        """The clips with two or more annotations; those of everyone who adjudicates."""
+        return self.clips.clip_ids(AUTHOR)
+
+    def queue(self, name: str) -> Mapping[str, Any]:
+        """The clips with their status, and the progress."""
+        return {**self.clips.queue(AUTHOR), "annotator": name}
+
+    def clip(self, name: str, clip_id: str) -> Mapping[str, Any]:
+        """A clip with its annotation, the settled events, and the disagreements."""
+        compared = self.compared[clip_id]
+        return {
+            **self.clips.clip(AUTHOR, clip_id),
+            "annotators": compared.letters,
+            "settled": [event.model_dump(mode="json") for event in compared.settled],
+            "disagreements": [
+                {
+                    "id": disagreement.id,
+                    "events": {letter: event.model_dump(mode="json") for letter, event in disagreement.events.items()},
+                    "merged": disagreement.merged.model_dump(mode="json"),
+                    "reasons": disagreement.reasons,
+                }
+                for disagreement in compared.disagreements
+            ],
+        }
+
+    def save(
+        self, name: str, clip_id: str, decisions: Sequence[Decision], base: int, seconds_spent: float
+    ) -> Saved | Conflict | Refused:
+        """Save decisions that were made from revision `base`; each keeps the name of whoever made it."""
+        compared = self.compared[clip_id]
+        found = tuple(_problems(decisions, compared))
+        if found:
+            return Refused(found)
+        known = {decision.disagreement: decision for decision in self._decisions(clip_id)}
+        signed = [_signed(decision, known.get(decision.disagreement), name) for decision in decisions]
+        return self.clips.save(AUTHOR, clip_id, compared.draft(signed, seconds_spent), base)
+
+    def submit(self, name: str, clip_id: str, base: int) -> Submitted | Conflict | Refused:
+        """Submit revision `base`, if every disagreement is decided."""
+        undecided = self.compared[clip_id].undecided(self._decisions(clip_id))
+        if undecided:
+            found = (Problem(event=each.id, field="choice", message="this is not decided yet") for each in undecided)
+            return Refused(tuple(found))
+        return self.clips.submit(AUTHOR, clip_id, base)
+
+    def prepare_next(self, name: str, clip_id: str) -> None:
+        """Decode the clip after this one."""
+        self.clips.prepare_next(AUTHOR, clip_id)
+
+    def accept_agreed(self) -> int:
+        """Submit the clips without a disagreement; returns how many. Clips that have new disagreements are reopened."""
+        accepted = 0
+        for clip_id, compared in self.compared.items():
+            newest = self.clips.store.newest(clip_id, Authorship(AUTHOR))
+            if newest is None and compared.disagreements:
+                continue
+            known = {disagreement.id for disagreement in compared.disagreements}
+            kept = [decision for decision in self._decisions(clip_id) if decision.disagreement in known]
+            draft = compared.draft(kept, 0.0 if newest is None else newest.draft.seconds_spent)
+            if newest is not None and newest.draft == draft:
+                continue
+            saved = self.clips.save(AUTHOR, clip_id, draft, 0 if newest is None else newest.number)
+            if isinstance(saved, Saved) and not compared.disagreements:
+                accepted += isinstance(self.clips.submit(AUTHOR, clip_id, saved.revision), Submitted)
+        return accepted
+
+    def _decisions(self, clip_id: str) -> Sequence[Decision]:
+        newest = self.clips.store.newest(clip_id, Authorship(AUTHOR))
+        return () if newest is None else newest.draft.decisions
+
+
+def open_adjudicator(
+    entries: Sequence[ManifestEntry], store: AnnotationStore, domain: str, judge: Judge, now: Callable[[], datetime]
+) -> Adjudicator:
+    """Compare what annotators have submitted for some clips; the judge compares descriptions.
+
+    Annotations of a review are left out, because they are not independent of the model. Raises InputError if no clip
+    has two annotations, and as `open_annotator` does.
+    """
+    clips = open_annotator(entries, store, AnnotationOptions((AUTHOR,), domain), now).annotator
+    submitted: dict[str, list[Revision]] = {}
+    for revision in store.submitted():
+        if not revision.author.review and revision.author.annotator != AUTHOR and revision.clip_id in clips.entries:
+            submitted.setdefault(revision.clip_id, []).append(revision)
+    lettered = {clip_id: _lettered(revisions) for clip_id, revisions in sorted(submitted.items()) if len(revisions) > 1}
+    if not lettered:
+        raise InputError(
+            f"no clip has submitted annotations of two annotators in {store.path}; annotate some: "
+            "robogaze annotate CLIPS --as NAME"
+        )
+    records = {clip_id: clips.media.clip(clips.entries[clip_id]) for clip_id in lettered}
+    annotations = [
+        _annotation(revision, records[clip_id], clips.domain)
+        for clip_id, revisions in lettered.items()
+        for revision in revisions
+    ]
+    matched, _ = run_sync(match_annotators(AnnotationSet.of(annotations).clips, judge, "iou*similarity", "frames"))
+    given = {
+        (clip_id, event.id): event
+        for clip_id, revisions in lettered.items()
+        for revision in revisions
+        for event in revision.draft.events
+    }
+    compared = {clip.annotated.clip_id: _compared(clip, records[clip.annotated.clip_id], given) for clip in matched}
+    return Adjudicator(
+        replace(
+            clips,
+            entries={clip_id: clips.entries[clip_id] for clip_id in compared},
+            starts=_starts(annotations),  # their times need not be on the grid
+        ),
+        compared,
+    )
+
+
+def _lettered(revisions: Sequence[Revision]) -> list[Revision]:
+    """The annotations of a clip under letters; ids of events are unique among them."""
+    shuffled = sorted(revisions, key=lambda each: sha256(f"{each.clip_id}\0{each.author.annotator}".encode()).digest())
+    found = []
+    for place, revision in enumerate(shuffled):
+        letter = chr(ord("A") + place)
+        events = tuple(
+            event.model_copy(update={"id": f"{letter}{revision.number}-{event.id}"}) for event in revision.draft.events
+        )
+        draft = revision.draft.model_copy(update={"events": events})
+        found.append(replace(revision, author=Authorship(letter), draft=draft))
+    return found
+
+
+def _annotation(revision: Revision, clip: Clip, domain: Domain) -> ClipAnnotation:
+    return annotation_of(annotation_report(revision, clip, domain))
+
+
+def _starts(annotations: Sequence[ClipAnnotation]) -> dict[str, ClipAnnotation]:
+    """One annotation for each clip, with the events of all annotators."""
+    found: dict[str, ClipAnnotation] = {}
+    for annotation in annotations:
+        before = found.get(annotation.clip_id)
+        findings = (*(before.findings if before else ()), *annotation.findings)
+        found[annotation.clip_id] = replace(annotation, findings=findings)
+    return found
+
+
+def _compared(matched: MatchedClip, clip: Clip, given: Mapping[tuple[str, str], DraftEvent]) -> ComparedClip:
+    reasons = {item.events: item.reasons for item in adjudicate((matched,), "frames").queue}
+    settled, disagreements = [], []
+    for unit in matched.units:
+        found = tuple(
+            (letter, event) for letter, event in zip(matched.annotated.authors, unit, strict=True) if event is not None
+        )
+        events = {letter: given[clip.id, event.id] for letter, event in found}
+        merged = _merged(merge(unit, matched.annotated, "frames").finding, events, clip)
+        if found in reasons:
+            disagreements.append(Disagreement(merged.id, events, merged, reasons[found]))
+        else:
+            settled.append(merged)
+    return ComparedClip(matched.annotated.authors, tuple(settled), tuple(disagreements))
+
+
+def _merged(finding: AnnotatedEvent, events: Mapping[str, DraftEvent], clip: Clip) -> DraftEvent:
+    """A merged event as a draft, with the first box that somebody drew."""
+    box = next((event.box for event in events.values() if event.box is not None), None)
+    name = "+".join(event.id for event in events.values())
+    return draft_events((finding,), clip, "person")[0].model_copy(update={"id": name, "box": box})
+
+
+def _chosen(decision: Decision, disagreement: Disagreement) -> Iterator[DraftEvent]:
+    if decision.choice == "merged" and decision.merged is not None:
+        yield decision.merged
+    elif decision.choice == "events":
+        yield from (event for event in disagreement.events.values() if event.id in decision.events)
+
+
+def _problems(decisions: Sequence[Decision], compared: ComparedClip) -> Iterator[Problem]:
+    """What keeps decisions from being saved."""
+    known = {disagreement.id: disagreement for disagreement in compared.disagreements}
+    for decision in decisions:
+        disagreement = known.pop(decision.disagreement, None)
+        if disagreement is None:
+            message = "the annotators have no such disagreement, or it is decided twice; reload the page"
+            yield Problem(event=decision.disagreement, field="disagreement", message=message)
+            continue
+        ids = {event.id for event in disagreement.events.values()}
+        if bool(decision.events) != (decision.choice == "events") or not ids.issuperset(decision.events):
+            yield Problem(event=disagreement.id, field="events", message="name events of this disagreement")
+        if (decision.merged is not None) != (decision.choice == "merged"):
+            yield Problem(event=disagreement.id, field="merged", message="a merged event is for that choice")
+        if decision.merged is not None and decision.merged.id != disagreement.id:
+            yield Problem(event=disagreement.id, field="merged", message="a merged event has the disagreement's id")
+
+
+def _signed(decision: Decision, before: Decision | None, name: str) -> Decision:
+    by = before.by if before is not None and before == decision.model_copy(update={"by": before.by}) else name
+    return decision.model_copy(update={"by": by})
