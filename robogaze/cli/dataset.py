@@ -162,7 +162,8 @@ def _decode(entry: ManifestEntry, advance: Callable[[int], None]) -> DecodedFact
 @click.option(
     "--to",
     metavar="FORMAT",
-    help="jsonl, csv, parquet, activitynet, fiftyone, label-studio, webvtt, videoglitchbench, or an installed format.",
+    help="jsonl, csv, parquet, activitynet, fiftyone, label-studio, webvtt, videoglitchbench, gbqa, or an installed "
+    "format.",
 )
 @click.option("--keep", type=click.Choice(["clean"]), help="Write the clean clips: clean.jsonl, episodes.json.")
 @click.option(

@@ -49,8 +49,10 @@ def annotating(folder: Path, *arguments: str, people: int = 1) -> Iterator[Proce
     """Run the command in a folder until the end of the context."""
     command = [sys.executable, "-m", "robogaze", "annotate", *arguments, "--no-browser"]
     paths = os.pathsep.join(path for path in sys.path if path)
+    # A shell that starts the tests in the background has its processes ignore SIGINT; this one must not.
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          env={**os.environ, "PYTHONPATH": paths}) as popen:  # fmt: skip
+                          env={**os.environ, "PYTHONPATH": paths},
+                          preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as popen:  # fmt: skip
         assert popen.stdout is not None
         try:
             yield Process(popen, [popen.stdout.readline().strip() for _ in range(people)])

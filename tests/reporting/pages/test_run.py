@@ -17,7 +17,7 @@ from robogaze.core.key_frames import frames_to_show, pictures_to_show
 from robogaze.core.pictures import Picture
 from robogaze.core.report import Provenance, Report, Unreadable
 from robogaze.domains import Domain
-from robogaze.reporting.pages import results, run
+from robogaze.reporting.pages import plays, results, run
 from robogaze.reporting.pages.run import ClipPage, render_html, write_run_page
 from robogaze.store import ManifestLine, RunFolder
 
@@ -143,7 +143,7 @@ def test_scripts_set_text_and_never_markup() -> None:
 def test_every_style_and_script_file_is_in_a_page() -> None:
     folder = Path(run.__file__).parent / "templates"
     assert {path.stem for path in folder.glob("js/*.js")} == {*run.SCRIPTS, *results.SCRIPTS}
-    assert {path.stem for path in folder.glob("css/*.css")} == {*run.STYLES, *results.STYLES}
+    assert {path.stem for path in folder.glob("css/*.css")} == {*run.STYLES, *results.STYLES, *plays.STYLES}
 
 
 def test_a_page_can_be_made_of_unreadable_clips_alone(domain: Domain) -> None:
