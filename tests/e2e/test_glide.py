@@ -355,6 +355,13 @@ async def test_the_baseline_is_one_look_and_knows_what_comes_back(game: Domain, 
     assert [one.spans for one in report.events] == [(Span(2.0, 6.5), Span(8.0, 10.0))]
 
 
+async def test_drafts_are_what_each_short_segment_shows(game: Domain, play: Path) -> None:
+    first = seen(0, BLACK, "model_distortion", 16, 40, confidence=0.4)
+    report, asked = await examine(game, play, "drafts", first, seen(1))
+    assert len(asked) == 2  # 12 s in segments shorter than 10 s
+    assert [(event.description, event.confidence) for event in report.events] == [(BLACK, 0.4)]
+
+
 def test_the_genres_are_those_of_the_benchmark() -> None:
     genres = yaml.safe_load((domain_folders()["game"] / "genres.yaml").read_text())["genres"]
     assert (len(genres), sum(map(len, genres.values()))) == (6, 21)

@@ -1,23 +1,10 @@
 // The page of one clip on which annotators disagree: their events side by side, and what is decided about each.
 
-const home = document.getElementById("editor");
-openClip().catch((error) => {
-  const problem = make("p", { class: "problem", role: "alert" }, error.message);
-  home.replaceChildren(problem, make("a", { href: "/" }, "Queue"));
-  throw error;
-});
+openClip(createAdjudication);
 
 const RESULT = "result";
 
-async function openClip() {
-  const id = decodeURIComponent(location.pathname.split("/").at(-1));
-  const [guide, clip, queue] = await Promise.all([ask("/api/guide"), ask(clipPath(id)), ask("/api/queue")]);
-  askAs(guide.annotator);
-  createAdjudication({ ...clip, media: { video: clip.video } }, createGuide(guide), guide.annotator, queue.clips);
-}
-
-function createAdjudication(clip, guide, annotator, clips) {
-  const place = clips.findIndex((each) => each.clip_id === clip.clip_id);
+function createAdjudication(clip, guide, person, clips) {
   const known = new Set(clip.disagreements.map(({ id }) => id));
   const ofThisClip = (decisions) => decisions.filter(({ disagreement }) => known.has(disagreement));
   let selected = 0; // number of a disagreement
@@ -26,13 +13,10 @@ function createAdjudication(clip, guide, annotator, clips) {
   let isLooping = false;
   let isSubmitted = clip.annotation.status === "submitted";
 
-  const video = makeVideo(clip);
-  video.setAttribute("aria-label", "the clip");
-  video.addEventListener("error", (event) => {
-    if (video.getAttribute("src") !== clip.video) return;
-    event.stopImmediatePropagation(); // the server's own copy is tried before the video counts as broken
-    video.src = `${clip.video}?proxy=1`;
-  });
+  const submitButton = make("button", { type: "button", title: "Ctrl+Enter", onclick: submit }, "Submit");
+  const page = createClipPage(clip, guide, person, clips, "adjudicate", submitButton);
+  const { say } = page;
+  const video = makeClipVideo(clip);
   const playback = createPlayback(clip, video, {
     betweenFrames: true,
     onTime: (time) => follow(time),
@@ -67,13 +51,9 @@ function createAdjudication(clip, guide, annotator, clips) {
     oninput: () => decide({ comment: comment.value }, `comment ${selected}`),
   });
   const facts = make("section", { class: "type-facts", "aria-label": "guide" });
-  const saved = make("output", { class: "saved", role: "status", "data-state": "saved" });
-  const message = make("p", { class: "message", role: "status" });
-  const submitButton = make("button", { type: "button", title: "Ctrl+Enter", onclick: submit }, "Submit");
   const secondsSpent = countWorkTime(clip.annotation.seconds_spent);
-  const saver = createSaver(clip.clip_id, clip.annotation.revision, {
+  const saver = page.save({
     read: () => ({ ...state.state(), seconds_spent: secondsSpent() }),
-    onState: showSaved,
     onConflict(theirs) {
       state.change({ decisions: ofThisClip(theirs.decisions) });
       saver.resolve(theirs.revision, false);
@@ -82,38 +62,17 @@ function createAdjudication(clip, guide, annotator, clips) {
     onRefused: (errors) => errors.length && say(`Not saved: ${errors[0].message}.`, true),
   });
 
-  // What is on the page.
-
-  home.replaceChildren(
-    make(
-      "header",
-      { class: "bar-top" },
-      make("a", { href: "/", title: "q", onclick: (event) => (event.preventDefault(), leave("/")) }, "Queue"),
-      make("h1", {}, make("bdi", {}, clip.clip_id)),
-      make("span", { class: "quiet" }, place < 0 ? "" : `${place + 1} of ${clips.length} · ${annotator}`),
-      saved,
-      submitButton,
-      make("button", { type: "button", onclick: guide.show }, "Guide (g)"),
-      make("button", { type: "button", onclick: () => showShortcuts("adjudicate") }, "Keys (?)"),
-    ),
-    clip.instruction
-      ? make("p", { class: "instruction", dir: "auto" }, clip.instruction)
-      : make("p", { class: "quiet" }, "No instruction was given for this clip."),
-    make(
-      "div",
-      { class: "player-and-events" },
-      make("div", { class: "player" }, picture.element, transport.element, message),
-      make(
-        "div",
-        { class: "panel", tabindex: "0", role: "region", "aria-label": "disagreement" },
-        make("section", { "aria-label": "disagreements" }, progress, list),
-        clip.disagreements.length > 0 && [choices.element, form.element, field("Comment", "comment", comment)],
-        facts,
-      ),
-    ),
-    tracks.element,
+  page.show(
+    picture,
+    transport,
+    [
+      make("section", { "aria-label": "disagreements" }, progress, list),
+      clip.disagreements.length > 0 && [choices.element, form.element, field("Comment", "comment", comment)],
+      facts,
+    ],
+    "disagreement",
+    tracks,
   );
-  document.title = `${clip.clip_id} – RoboGaze`;
 
   function follow(time) {
     transport.say(time);
@@ -190,16 +149,6 @@ function createAdjudication(clip, guide, annotator, clips) {
     );
   }
 
-  function say(text, isProblem = false) {
-    message.textContent = text;
-    message.toggleAttribute("data-problem", isProblem);
-  }
-
-  function showSaved(name, why) {
-    saved.dataset.state = name;
-    saved.textContent = { saved: "Saved", saving: "Saving …", unsaved: "Not saved" }[name] + (why ? `: ${why}` : "");
-  }
-
   function changed() {
     isSubmitted = false;
     say("");
@@ -245,8 +194,6 @@ function createAdjudication(clip, guide, annotator, clips) {
     transport.goTo(event.spans[number].start_s);
     draw();
   }
-
-  const lastTimeIn = (span) => clip.frame_times_s[frameAt(clip, span.end_s - 1e-3)];
 
   function loopEvent() {
     if (isLooping) return transport.goTo(playback.time());
@@ -311,7 +258,7 @@ function createAdjudication(clip, guide, annotator, clips) {
   /** While an edge of the merged event is dragged, the picture shows the first or the last frame of the span. */
   function drag(event, number, span, part, isDropped) {
     if (event.id !== resultId(current()?.id) || !mergedNow()) return;
-    transport.goTo(part === "end" ? lastTimeIn(span) : span.start_s);
+    transport.goTo(part === "end" ? lastTimeIn(clip, span) : span.start_s);
     const spans = mergedNow().spans.map((old, at) => (at === number ? span : old));
     if (!isDropped) return edit({ spans }, `drag ${stroke}`);
     setSpans(spans, span.start_s, `drag ${stroke}`);
@@ -334,49 +281,10 @@ function createAdjudication(clip, guide, annotator, clips) {
     location.assign(answer.next === null ? "/" : pagePath(answer.next));
   }
 
-  async function leave(path) {
-    if (await saver.flush()) return location.assign(path);
-    showDialog("Not saved", make("p", {}, "The last changes are not saved. They are lost if you leave now."), {
-      Stay: () => {},
-      "Leave without saving": () => {
-        removeEventListener("beforeunload", warn);
-        location.assign(path);
-      },
-    });
-  }
-
-  function goToClip(by) {
-    const next = clips[place + by];
-    if (next) leave(pagePath(next.clip_id));
-    else say(by > 0 ? "This is the last clip of the queue." : "This is the first clip of the queue.");
-  }
-
-  const warn = (event) => saver.isSaved() || event.preventDefault();
-  addEventListener("beforeunload", warn);
-
   // Keys.
 
   listenToShortcuts("adjudicate", {
-    play: transport.toggle,
-    frameBack: () => transport.step(-1),
-    frameOn: () => transport.step(1),
-    left: () => transport.step(-1),
-    right: () => transport.step(1),
-    narrower: () => transport.goTo(playback.time() - 1),
-    wider: () => transport.goTo(playback.time() + 1),
-    tenthBack: () => transport.stepTenths(-1),
-    tenthOn: () => transport.stepTenths(1),
-    firstFrame: () => transport.goTo(0),
-    lastFrame: () => transport.goTo(clip.frame_times_s.at(-1)),
-    playBack: transport.playBack,
-    pause: transport.pause,
-    playOn: transport.playOn,
-    slower: transport.slower,
-    faster: transport.faster,
-    normalSpeed: transport.normalSpeed,
-    nextView: () => (picture.hasViews ? transport.nextView() : say("This clip has one view.")),
-    zoomIn: tracks.zoomIn,
-    zoomOut: tracks.zoomOut,
+    ...page.keys(playback, transport, picture, tracks),
     take,
     merge,
     separate,
@@ -388,7 +296,7 @@ function createAdjudication(clip, guide, annotator, clips) {
     setOnset: () => setEdge(withStart, playback.time()),
     setOffset: () => setEdge(withEnd, frameEnd(clip, frameAt(clip, playback.time()))),
     goOnset: () => spanNow() && transport.goTo(spanNow().start_s),
-    goOffset: () => spanNow() && transport.goTo(lastTimeIn(spanNow())),
+    goOffset: () => spanNow() && transport.goTo(lastTimeIn(clip, spanNow())),
     loopEvent,
     mergedDimension(number) {
       const dimension = guide.dimensions[number];
@@ -401,25 +309,16 @@ function createAdjudication(clip, guide, annotator, clips) {
     undo: state.undo,
     redo: state.redo,
     submit,
-    nextClip: () => goToClip(1),
-    previousClip: () => goToClip(-1),
-    queue: () => leave("/"),
-    guide: guide.show,
-    leave() {
-      if (document.activeElement?.matches("input, textarea, select")) return document.activeElement.blur();
-      playback.stopLoop();
-    },
-    help: () => showShortcuts("adjudicate"),
+    leave: () => leaveField(playback.stopLoop),
   });
 
-  if (clip.annotation.revision) showSaved("saved", "");
   const firstOpen = clip.disagreements.findIndex(isOpen);
   visit(Math.max(firstOpen, 0));
-  // Frames can be shown and marked once the first is there.
-  const makeReady = () => home.toggleAttribute("data-ready", true);
-  if (video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA) makeReady();
-  else for (const name of ["loadeddata", "error"]) video.addEventListener(name, makeReady, { once: true });
+  readyWithVideo(video);
 }
+
+/** The key that takes the event of an annotator, by number; null for the fourth and later ones, who have a button. */
+const takeKey = (number) => SHORTCUTS.find(({ id }) => id === "take").keys[number] ?? null;
 
 const resultId = (id) => `${RESULT} ${id}`;
 const namesOf = ({ events }, guide) =>
@@ -437,7 +336,7 @@ function choiceWords({ events }, { choice, events: taken }) {
 function createLanes(clip, guide) {
   const lane = (id, name, key, place) => [id, { id, name, key, place }];
   const lanes = new Map([
-    ...clip.annotators.map((letter, place) => lane(letter, `annotator ${letter}`, letter.toLowerCase(), place)),
+    ...clip.annotators.map((letter, place) => lane(letter, `annotator ${letter}`, takeKey(place), place)),
     lane(RESULT, RESULT, null, clip.annotators.length),
   ]);
   const result = (event) => ({ ...event, id: resultId(event.id), dimension: RESULT });
@@ -483,7 +382,7 @@ function createChoices(clip, guide, { take, merge, separate, neither }) {
       make(
         "button",
         { type: "button", "aria-pressed": String(isTaken), "data-take": letter, onclick: () => take(number) },
-        `Take ${letter} (${letter.toLowerCase()})`,
+        `Take ${letter}${takeKey(number) ? ` (${takeKey(number)})` : ""}`,
       ),
     );
   }

@@ -67,6 +67,15 @@ function edited(event, changes) {
   return { ...event, ...changes, ...(fromModel && { origin: "edited", verdict: "edited" }) };
 }
 
+/** What joining a part to an event changes: its spans, and its description if the part says something else. */
+function united(event, part) {
+  const texts = new Set([event.description, part.description].map((text) => text.trim()).filter(Boolean));
+  return { spans: joined([...event.spans, ...part.spans]), description: [...texts].join(" ") };
+}
+
+/** A model's event that was joined to another one is not reported a second time. */
+const partOf = ({ id }) => ({ verdict: "rejected", reason: `part of ${id}` });
+
 /** What an event lacks before it can be submitted; empty if nothing. */
 function lacks(event) {
   if (isRejected(event)) return event.reason.trim() ? [] : ["reason"];

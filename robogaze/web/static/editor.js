@@ -1,32 +1,18 @@
 // The page of one clip: picture, timeline, events and form, which share the time, the annotation and the selection.
 
-const home = document.getElementById("editor");
-openClip().catch((error) => {
-  const problem = make("p", { class: "problem", role: "alert" }, error.message);
-  home.replaceChildren(problem, make("a", { href: "/" }, "Queue"));
-  throw error;
-});
+openClip(createEditor);
 
-async function openClip() {
-  const id = decodeURIComponent(location.pathname.split("/").at(-1));
-  const [guide, clip, queue] = await Promise.all([ask("/api/guide"), ask(clipPath(id)), ask("/api/queue")]);
-  askAs(guide.annotator);
-  createEditor({ ...clip, media: { video: clip.video } }, createGuide(guide), guide, queue.clips);
-}
-
-function createEditor(clip, guide, { mode, annotator }, clips) {
-  const place = clips.findIndex((each) => each.clip_id === clip.clip_id);
+function createEditor(clip, guide, person, clips) {
+  const { mode } = person;
   let errors = []; // of the server, by event
   let isLooping = false;
   let isSubmitted = clip.annotation.status === "submitted";
 
-  const video = makeVideo(clip);
-  video.setAttribute("aria-label", "the clip");
-  video.addEventListener("error", (event) => {
-    if (video.getAttribute("src") !== clip.video) return;
-    event.stopImmediatePropagation(); // the server's own copy is tried before the video counts as broken
-    video.src = `${clip.video}?proxy=1`;
-  });
+  const cleanButton = make("button", { type: "button", title: "nothing is wrong (c)" }, "Clean");
+  const submitButton = make("button", { type: "button", title: "Ctrl+Enter", onclick: submit }, "Submit");
+  const page = createClipPage(clip, guide, person, clips, mode, [cleanButton, submitButton]);
+  const { say } = page;
+  const video = makeClipVideo(clip);
   const playback = createPlayback(clip, video, {
     betweenFrames: true,
     onTime: (time) => follow(time),
@@ -56,18 +42,10 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
     onDelete: edits.remove,
   });
   const facts = make("section", { class: "type-facts", "aria-label": "guide" });
-  const saved = make("output", { class: "saved", role: "status", "data-state": "saved" });
-  const message = make("p", { class: "message", role: "status" });
-  const cleanButton = make(
-    "button",
-    { type: "button", title: "nothing is wrong (c)", onclick: edits.toggleClean },
-    "Clean",
-  );
-  const submitButton = make("button", { type: "button", title: "Ctrl+Enter", onclick: submit }, "Submit");
+  cleanButton.onclick = edits.toggleClean;
   const secondsSpent = countWorkTime(clip.annotation.seconds_spent);
-  const saver = createSaver(clip.clip_id, clip.annotation.revision, {
+  const saver = page.save({
     read: () => ({ ...annotation.state(), seconds_spent: secondsSpent() }),
-    onState: showSaved,
     onConflict: askWhich,
     onRefused(found) {
       if (!errors.length && !found.length) return;
@@ -76,39 +54,7 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
     },
   });
 
-  // What is on the page.
-
-  home.replaceChildren(
-    make(
-      "header",
-      { class: "bar-top" },
-      make("a", { href: "/", title: "q", onclick: (event) => (event.preventDefault(), leave("/")) }, "Queue"),
-      make("h1", {}, make("bdi", {}, clip.clip_id)),
-      make("span", { class: "quiet" }, place < 0 ? "" : `${place + 1} of ${clips.length} · ${annotator}`),
-      saved,
-      cleanButton,
-      submitButton,
-      make("button", { type: "button", onclick: guide.show }, "Guide (g)"),
-      make("button", { type: "button", onclick: () => showShortcuts(mode) }, "Keys (?)"),
-    ),
-    clip.instruction
-      ? make("p", { class: "instruction", dir: "auto" }, clip.instruction)
-      : make("p", { class: "quiet" }, "No instruction was given for this clip."),
-    make(
-      "div",
-      { class: "player-and-events" },
-      make("div", { class: "player" }, picture.element, transport.element, message),
-      make(
-        "div",
-        { class: "panel", tabindex: "0", role: "region", "aria-label": "event" },
-        list.element,
-        form.element,
-        facts,
-      ),
-    ),
-    tracks.element,
-  );
-  document.title = `${clip.clip_id} – RoboGaze`;
+  page.show(picture, transport, [list.element, form.element, facts], "event", tracks);
 
   function follow(time) {
     transport.say(time);
@@ -128,16 +74,6 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
     facts.replaceChildren(...(type ? guide.typeFacts(type) : guide.basics()));
     cleanButton.setAttribute("aria-pressed", String(state.clean));
     submitButton.textContent = isSubmitted ? "Submitted" : "Submit";
-  }
-
-  function say(text, isProblem = false) {
-    message.textContent = text;
-    message.toggleAttribute("data-problem", isProblem);
-  }
-
-  function showSaved(state, why) {
-    saved.dataset.state = state;
-    saved.textContent = { saved: "Saved", saving: "Saving …", unsaved: "Not saved" }[state] + (why ? `: ${why}` : "");
   }
 
   function changed() {
@@ -172,8 +108,6 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
     if (event?.spans.length) visit(event, (edits.spanNumber() + 1) % event.spans.length);
   }
 
-  const lastTimeIn = (span) => clip.frame_times_s[frameAt(clip, span.end_s - 1e-3)];
-
   function loopEvent() {
     if (isLooping) return transport.goTo(playback.time());
     const event = edits.current();
@@ -182,7 +116,7 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
 
   /** While an edge is dragged, the picture shows the first or the last frame of the span. */
   function drag(event, number, span, part, isDropped) {
-    transport.goTo(part === "end" ? lastTimeIn(span) : span.start_s);
+    transport.goTo(part === "end" ? lastTimeIn(clip, span) : span.start_s);
     edits.drag(event, number, span, isDropped);
   }
 
@@ -247,66 +181,33 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
     else next();
   }
 
-  async function leave(path) {
-    if (await saver.flush()) return location.assign(path);
-    showDialog("Not saved", make("p", {}, "The last changes are not saved. They are lost if you leave now."), {
-      Stay: () => {},
-      "Leave without saving": () => {
-        removeEventListener("beforeunload", warn);
-        location.assign(path);
-      },
-    });
-  }
-
-  function goToClip(by) {
-    const next = clips[place + by];
-    if (next) leave(pagePath(next.clip_id));
-    else say(by > 0 ? "This is the last clip of the queue." : "This is the first clip of the queue.");
-  }
-
-  const warn = (event) => saver.isSaved() || event.preventDefault();
-  addEventListener("beforeunload", warn);
-
   // Keys.
 
+  const keys = page.keys(playback, transport, picture, tracks);
   /** A key that moves or resizes the box while it is being drawn, and does something else otherwise. */
   const orBox = (dx, dy, resizes, otherwise) => () =>
     picture.isDrawing() && edits.current()?.box ? picture.nudge(dx, dy, resizes) : otherwise();
   const selectedOr = (act) => () => (edits.current() ? act() : say(NO_EVENT));
 
   listenToShortcuts(mode, {
-    play: transport.toggle,
-    frameBack: () => transport.step(-1),
-    frameOn: () => transport.step(1),
-    left: orBox(-1, 0, false, () => transport.step(-1)),
-    right: orBox(1, 0, false, () => transport.step(1)),
+    ...keys,
+    left: orBox(-1, 0, false, keys.left),
+    right: orBox(1, 0, false, keys.right),
     up: orBox(0, -1, false, () => false),
     down: orBox(0, 1, false, () => false),
-    narrower: orBox(-1, 0, true, () => transport.goTo(playback.time() - 1)),
-    wider: orBox(1, 0, true, () => transport.goTo(playback.time() + 1)),
+    narrower: orBox(-1, 0, true, keys.narrower),
+    wider: orBox(1, 0, true, keys.wider),
     shorter: orBox(0, -1, true, () => false),
     taller: orBox(0, 1, true, () => false),
-    tenthBack: () => transport.stepTenths(-1),
-    tenthOn: () => transport.stepTenths(1),
-    firstFrame: () => transport.goTo(0),
-    lastFrame: () => transport.goTo(clip.frame_times_s.at(-1)),
-    playBack: transport.playBack,
-    pause: transport.pause,
-    playOn: transport.playOn,
-    slower: transport.slower,
-    faster: transport.faster,
-    normalSpeed: transport.normalSpeed,
-    nextView: () => (picture.hasViews ? transport.nextView() : say("This clip has one view.")),
-    zoomIn: tracks.zoomIn,
-    zoomOut: tracks.zoomOut,
     addEvent: () => edits.add(),
     setOnset: () => edits.setOnset(playback.time()),
     setOffset: () => edits.setOffset(frameEnd(clip, frameAt(clip, playback.time()))),
     nextEvent: () => move(1),
     previousEvent: () => move(-1),
     goOnset: () => edits.currentSpan() && transport.goTo(edits.currentSpan().start_s),
-    goOffset: () => edits.currentSpan() && transport.goTo(lastTimeIn(edits.currentSpan())),
+    goOffset: () => edits.currentSpan() && transport.goTo(lastTimeIn(clip, edits.currentSpan())),
     loopEvent,
+    join: edits.join,
     addSpan: edits.addSpan,
     nextSpan,
     deleteSpan: edits.removeSpan,
@@ -329,23 +230,10 @@ function createEditor(clip, guide, { mode, annotator }, clips) {
     redo: annotation.redo,
     clean: edits.toggleClean,
     submit,
-    nextClip: () => goToClip(1),
-    previousClip: () => goToClip(-1),
-    queue: () => leave("/"),
-    guide: guide.show,
-    leave() {
-      if (document.activeElement?.matches("input, textarea, select")) return document.activeElement.blur();
-      if (picture.isDrawing()) return endBox();
-      playback.stopLoop();
-    },
-    help: () => showShortcuts(mode),
+    leave: () => leaveField(() => (picture.isDrawing() ? endBox() : playback.stopLoop())),
   });
 
-  if (clip.annotation.revision) showSaved("saved", "");
   follow(0);
   draw();
-  // Frames can be shown and marked once the first is there.
-  const makeReady = () => home.toggleAttribute("data-ready", true);
-  if (video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA) makeReady();
-  else for (const name of ["loadeddata", "error"]) video.addEventListener(name, makeReady, { once: true });
+  readyWithVideo(video);
 }

@@ -12,6 +12,7 @@ function createEdits(clip, annotation, { now, onSelect, say }) {
   let spanNumber = 0;
   let stroke = 0; // counts what is undone together
   let isDragging = false;
+  let part = null; // id of an event that is a part of the one that is selected next
 
   const events = () => annotation.state().events;
   const current = () => events().find((event) => event.id === selected) ?? null;
@@ -81,6 +82,21 @@ function createEdits(clip, annotation, { now, onSelect, say }) {
       onEvent((event) => {
         if (event.origin !== "person") return say("A model's event is rejected (x), not deleted.", true);
         annotation.change({ events: events().filter((each) => each !== event) });
+      });
+    },
+    /** Two events are one: the selected one, and after the next press the one that is selected then, which stays. */
+    join() {
+      onEvent((event) => {
+        const joining = events().find(({ id }) => id === part);
+        if (!joining || joining === event) {
+          part = joining ? null : event.id;
+          return say(part ? "Select the event that it belongs to (n, p), then m again; m here: no." : "Not joined.");
+        }
+        part = null;
+        const others = events().filter((other) => other !== joining || joining.origin !== "person");
+        const rest = others.map((other) => (other === joining ? { ...other, ...partOf(event) } : other));
+        spanNumber = 0;
+        annotation.change({ events: withEvent(rest, edited(event, united(event, joining))), clean: false });
       });
     },
     addSpan() {

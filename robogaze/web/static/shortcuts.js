@@ -53,6 +53,13 @@ const SHORTCUTS = [
     group: "Event",
     help: "loop the event with 1 s before and after; again: stop",
   },
+  {
+    id: "join",
+    keys: ["m"],
+    pages: EDITOR,
+    group: "Event",
+    help: "join the event to another one: m, select the other, m again",
+  },
   { id: "addSpan", keys: ["s"], pages: EDITOR, group: "Event", help: "another span of the event at this time" },
   { id: "nextSpan", keys: ["w"], pages: EDITOR, group: "Event", help: "next span of the event" },
   {

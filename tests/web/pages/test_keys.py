@@ -224,6 +224,23 @@ def _(editor: Window, key: str) -> None:
         assert editor.spans() == ["1.0–1.1 s"]
 
 
+@check("join")
+def _(editor: Window, key: str) -> None:
+    editor.mark(text="The cube jumps.")
+    editor.press("Shift+ArrowRight")
+    editor.mark(text="It jumps back.")
+    editor.press(key)
+    assert editor.message().startswith("Select the event that it belongs to")
+    editor.press("p", key)
+    assert [event["when"] for event in editor.events()] == ["1.0–1.1 s, 2.0–2.1 s"]
+    assert editor.value("#description") == "The cube jumps. It jumps back."
+    editor.press("u")
+    assert len(editor.events()) == 2
+    editor.press(key, key)
+    assert editor.message() == "Not joined."
+    assert len(editor.events()) == 2
+
+
 @check("dimension")
 def _(editor: Window, key: str) -> None:
     ids = list(editor.run("[...document.querySelectorAll('#dimension option')].map(({ value }) => value)"))[1:]
@@ -414,6 +431,22 @@ def test_the_keys_of_a_review(window: Callable[..., Window], tmp_path: Path) -> 
         assert (event()["origin"], event()["verdict"], event()["severity"]) == ("edited", "edited", 2)
         editor.press("Delete")
         assert editor.message() == "A model's event is rejected (x), not deleted."
+
+
+def test_a_models_event_that_is_joined_to_another_is_rejected_as_its_part(
+    window: Callable[..., Window], tmp_path: Path
+) -> None:
+    with serve(tmp_path, [DEMO["cube_teleports"]], review=DEMO_ANNOTATIONS) as review:
+        editor = window(review, "/clips/cube_teleports")
+        editor.press("End")
+        editor.mark(text="It jumps back.")
+        own = editor.selected()["id"]
+        editor.press("p", "m", "n", "m")
+        model, joined = sorted(editor.saved()["events"], key=lambda event: event["id"] == own)
+        assert (model["verdict"], model["reason"]) == ("rejected", f"part of {own}")
+        assert joined["origin"] == "person"
+        assert joined["spans"] == [*model["spans"], joined["spans"][-1]]
+        assert joined["description"] == f"It jumps back. {model['description']}"
 
 
 def test_the_keys_of_the_queue(window: Callable[..., Window], site: Site) -> None:
