@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from robogaze.cli import interrupt
+from robogaze.cli.shared.runs import MODEL_HELP
 
 if TYPE_CHECKING:
     from robogaze.interactive.builder.build import BuiltEnvironment
@@ -115,7 +116,7 @@ def serve(spec: str, version: str | None, host: str, port: int) -> int:
 
 @env.command()
 @click.argument("proposal")
-@click.option("--model", required=True, help="KIND:NAME[@URL] (openai, transformers, batch, scripted), or a YAML file.")
+@click.option("--model", required=True, help=MODEL_HELP)
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="A new folder.")
 @click.option("--bugs", default="easy=2,medium=1", show_default=True, metavar="DIFFICULTY=N,...",
               help="How many bugs: easy, medium, hard.")  # fmt: skip

@@ -11,6 +11,7 @@ import click
 
 from robogaze.cli import interrupt
 from robogaze.cli.shared.flags import with_flags
+from robogaze.cli.shared.runs import MODEL_HELP
 from robogaze.cli.shared.tables import as_text, print_tables
 
 if TYPE_CHECKING:
@@ -24,12 +25,11 @@ SCHEMA_VERSION = 1
 _LOGGED_S = 15.0
 """The time between two lines of progress, in seconds."""
 
-_MODEL = "KIND:NAME[@URL] (kinds: openai, transformers, batch, scripted), or a YAML file of models."
 
 
 @click.command()
 @click.argument("environments", nargs=-1, required=True, metavar="ENVIRONMENT...")
-@click.option("--model", required=True, help=_MODEL)
+@click.option("--model", required=True, help=MODEL_HELP)
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="The run folder.")
 @click.option("--mode", type=click.Choice(["qa", "player"]), default="qa", show_default=True,
               help="With documents and source where the environment has them, or as a player without.")  # fmt: skip

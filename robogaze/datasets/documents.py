@@ -105,7 +105,7 @@ class Document:
         return _table(self._text())
 
     def where(self, place: Place) -> tuple[int | None, str]:
-        """The line and the dotted key of a place. In a table, the last number of a place is the row."""
+        """The line and the dotted key of a place. In a table, the last number in `place` is that of the row, from 0."""
         if place and isinstance(self.value, Table):
             row = [step for step in place if isinstance(step, int)][-1]
             return self.value.rows[row].line, dotted(tuple(step for step in place if isinstance(step, str)))

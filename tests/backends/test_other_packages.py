@@ -62,8 +62,8 @@ def program(tmp_path: Path) -> Callable[[str], Path]:
 
 
 def test_kind_is_one_of_the_backends() -> None:
-    assert BACKENDS.names() == ("openai", "transformers", "batch", "scripted", "command")
-    with pytest.raises(InputError, match="KIND one of openai, transformers, batch, scripted, command, or the path"):
+    assert BACKENDS.names() == (*BACKENDS.own, "command")
+    with pytest.raises(InputError, match=f"KIND one of {', '.join(BACKENDS.own)}, command, or the path"):
         ModelsConfig.read("commnad:x")
 
 

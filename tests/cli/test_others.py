@@ -11,6 +11,7 @@ import pytest
 from stub_server import stage_of
 
 from cli.running import Shell
+from robogaze.backends import BACKENDS
 from robogaze.domains import domain_folders
 
 
@@ -29,6 +30,11 @@ def test_every_command_has_help(robogaze: Shell) -> None:
         ran = robogaze(command, "--help")
         assert ran.code == 0
         assert len(ran.out) > 100
+
+
+@pytest.mark.parametrize("command", [("score",), ("play",), ("env", "new")])
+def test_the_help_of_model_names_every_kind(robogaze: Shell, command: tuple[str, ...]) -> None:
+    assert f"kinds: {', '.join(BACKENDS.own)}" in " ".join(robogaze(*command, "--help").out.split())
 
 
 def test_the_version_is_printed(robogaze: Shell) -> None:

@@ -31,7 +31,7 @@ PROMISED = (
     "detection_recall",
     "detection_f1",
 )
-"""The names of the JSON result (design, 4)."""
+"""The names of the JSON result."""
 
 
 def sums(cases: Sequence[Pair], weighting: Weighting | None = None) -> Matrix:

@@ -27,9 +27,12 @@ _MANY_CLIPS = 20
 """
 
 
+MODEL_HELP = "KIND:NAME[@URL] (kinds: openai, transformers, batch, scripted), or a YAML file of models."
+"""The help of --model. The kinds are those of `robogaze.backends`, which is not imported for a help text."""
+
+
 def setup_options(command: Command) -> Command:
     """--domain, --pipeline, --model, --concurrency and --decoder."""
-    kinds = "KIND:NAME[@URL] (kinds: openai, transformers, batch, scripted), or a YAML file of models."
     return _with_options(
         command,
         click.option(
@@ -37,7 +40,7 @@ def setup_options(command: Command) -> Command:
             help="A built-in domain or the folder of one.  [default: the built-in default]",
         ),
         click.option("--pipeline", help="A pipeline of the domain.  [default: depends on --model]"),
-        click.option("--model", help=kinds),
+        click.option("--model", help=MODEL_HELP),
         click.option(
             "--concurrency",
             type=click.IntRange(min=1),

@@ -58,7 +58,8 @@ pot,,,,,,,
 class Sample:
     """The files of a source, what it takes to read them, and which clips they are about.
 
-    The event lies at [1, 2.5), unless `timed` is False, and has the type `passing_through`, unless `typed` is.
+    The event has the span [1, 2.5) (no span if `timed` is False) and the type `passing_through` (no type if `typed` is
+    False). `table` says that the file is a table, not JSON.
     """
 
     files: Mapping[str, Any]
@@ -66,6 +67,7 @@ class Sample:
     options: Mapping[str, Any] = field(default_factory=dict)
     timed: bool = True
     typed: bool = True
+    table: bool = False
 
     def write(self, folder: Path) -> Path:
         """The path to read: the file, if there is one only, else the folder."""
@@ -219,5 +221,5 @@ SAMPLES: Mapping[str, Sample] = {
         {"export.json": [studio_task("cup", studio_region()), studio_task("pot")]},
         options={"fps": 16.0, "first_frame": 1},
     ),
-    "csv": Sample({"events.csv": CSV}),
+    "csv": Sample({"events.csv": CSV}, table=True),
 }

@@ -1,6 +1,7 @@
 """The contract of every format that is read."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from formats.samples import CSV, SAMPLES, Sample, write
+from formats.samples import SAMPLES, Sample, write
 from robogaze.core.time import Span, union
 from robogaze.datasets.documents import documents
 from robogaze.datasets.formats.read import ReadAnnotations, format_readers, read_annotations
@@ -101,7 +102,7 @@ def test_duplicate_annotation_is_refused_with_both_sources(
 def test_truncated_file_is_refused_or_skipped_when_lenient(name: str, path: Path, sample: Sample) -> None:
     file = min(path.rglob("*.json")) if path.is_dir() else path
     text = file.read_text(encoding="utf-8")
-    file.write_text(text[:-3] if name != "csv" else text.replace(",4,", ',"4,'), encoding="utf-8")
+    file.write_text(text.replace(",4,", ',"4,') if sample.table else text[:-3], encoding="utf-8")
     with pytest.raises(InputError) as refused:
         read_annotations(path, **sample.options)
     assert str(refused.value).startswith(f"{file}: is no")
@@ -170,17 +171,18 @@ def _left_out(path: Path, name: str, sample: Sample) -> str:
 @given(data=st.data())
 def test_any_value_is_read_or_refused_with_the_file(name: str, data: st.DataObject, tmp_path: Path) -> None:
     sample = SAMPLES[name]
-    if name == "csv":
-        cells = CSV.replace("\n", ",").split(",")
+    if sample.table:
+        ((file, text),) = sample.files.items()
+        cells = re.split(r"[,\t\n]", text)
         old = data.draw(st.sampled_from([cell for cell in cells if cell]))
         new = data.draw(st.text(max_size=4) | st.sampled_from(["nan", "-1", "1e999", '"', "12.0", "١"]))
-        files: dict[str, Any] = {"events.csv": CSV.replace(old, new)}
+        files: dict[str, Any] = {file: text.replace(old, new)}
     else:
         files = json.loads(json.dumps(sample.files))
         first = next(iter(files.values()))
         put(first, data.draw(st.sampled_from(list(places(first)))), data.draw(JSON))
     folder = tmp_path / data.draw(st.uuids().map(str))
-    path = Sample({key: value if name == "csv" else json.dumps(value) for key, value in files.items()}).write(folder)
+    path = Sample({key: value if sample.table else json.dumps(value) for key, value in files.items()}).write(folder)
     try:
         strict = read_annotations(path, format=name, **sample.options)
     except InputError as error:
