@@ -310,8 +310,14 @@ def _hypothesis(rule: EventRule, finding: RuleFinding, clip: Clip, domain: Domai
         confidence=rule.confidence_at(finding.peak),
         description=domain.prompts.render(rule.describe, variables),
         evidence=(evidence,),
-        proposed_by=f"signal {rule.signal}" if single else f"signal {rule.signal} in the view {finding.view}",
+        proposed_by=_proposer(rule, None if single else finding.view),
     )
+
+
+def _proposer(rule: EventRule, view: str | None) -> str:
+    """The rule that proposes a hypothesis. Findings of different rules, or in different views, can be one event."""
+    where = "" if view is None else f" in the view {view}"
+    return f"signal {rule.signal} {rule.limit}{where}"
 
 
 def _describe_gaps(

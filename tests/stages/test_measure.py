@@ -13,9 +13,11 @@ from pydantic import ValidationError
 from robogaze.core.clip import Layout
 from robogaze.core.coverage import Coverage
 from robogaze.core.report import Failure
+from robogaze.core.time import Span
 from robogaze.domains import Domain, load_domain
 from robogaze.domains.scaffold import scaffold
 from robogaze.evidence import ClipSignals, Signal, ViewSignals
+from robogaze.stages.compose import Compose
 from robogaze.stages.context import Context
 from robogaze.stages.measure import Measure
 
@@ -68,6 +70,14 @@ async def test_a_dimension_without_gaps_is_examined(client_for: Any) -> None:
     assert context.failures == ()
     (found,) = context.hypotheses
     assert (found.type, found.spans[0].start, found.spans[0].end) == ("blur", 0.25, 0.375)
+
+
+async def test_two_rules_on_one_signal_that_find_one_fault_make_one_event(client_for: Any) -> None:
+    weaker = rule(above=0.2)
+    context, _ = await measure(client_for, evidence(hot(at=(4, 5))), rule(), weaker)
+    client, _ = client_for(None, context.clip)
+    composed = await Compose(accept_unverified=True).run(context, client)
+    assert [(event.type, event.spans) for event in composed.events] == [("blur", (Span(0.25, 0.375),))]
 
 
 async def test_without_an_allowance_one_unmeasured_frame_makes_the_coverage_partial(
