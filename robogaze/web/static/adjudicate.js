@@ -34,12 +34,14 @@ function createAdjudication(clip, guide, person, clips) {
   const transport = createTransport(clip, playback, picture);
   const lanes = createLanes(clip, guide);
   const tracks = createTracks(clip, lanes.guide, { onSeek: transport.goTo, onSelect: selectBar, onDrag: drag });
+  const facts = createTypeFacts(guide);
   const form = createForm(clip, guide, {
     onChange: edit,
     onSpan: visitSpan,
     onVerdict: () => {},
     onReason: () => {},
     onDelete: neither,
+    onTypeMarked: facts.show,
   });
   const choices = createChoices(clip, guide, { take, merge, separate, neither });
   const list = make("ol", { class: "events" });
@@ -50,7 +52,6 @@ function createAdjudication(clip, guide, person, clips) {
     placeholder: "why (w)",
     oninput: () => decide({ comment: comment.value }, `comment ${selected}`),
   });
-  const facts = make("section", { class: "type-facts", "aria-label": "guide" });
   const secondsSpent = countWorkTime(clip.annotation.seconds_spent);
   const saver = page.save({
     read: () => ({ ...state.state(), seconds_spent: secondsSpent() }),
@@ -68,7 +69,7 @@ function createAdjudication(clip, guide, person, clips) {
     [
       make("section", { "aria-label": "disagreements" }, progress, list),
       clip.disagreements.length > 0 && [choices.element, form.element, field("Comment", "comment", comment)],
-      facts,
+      facts.element,
     ],
     "disagreement",
     tracks,
@@ -117,7 +118,7 @@ function createAdjudication(clip, guide, person, clips) {
     }
     const shown = merged ?? current()?.merged;
     const type = guide.type(shown?.type);
-    facts.replaceChildren(...(type ? guide.typeFacts(type) : guide.basics()));
+    facts.show(type);
     picture.setBox(shown?.box ?? null);
     tracks.draw(lanes.events(clip.disagreements.map((each) => [each, decisionOf(each)])), barOf(), spanNumber);
     submitButton.textContent = isSubmitted ? "Submitted" : "Submit";

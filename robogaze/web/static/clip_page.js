@@ -135,6 +135,12 @@ function createClipPage(clip, guide, { annotator }, clips, mode, buttons) {
   };
 }
 
+/** What the guide says of a type beside the form, or what helps before a type is chosen. */
+function createTypeFacts(guide) {
+  const element = make("section", { class: "type-facts", "aria-label": "guide" });
+  return { element, show: (type) => element.replaceChildren(...(type ? guide.typeFacts(type) : guide.basics())) };
+}
+
 /** Leave the field that has the focus, otherwise do something else. */
 function leaveField(otherwise) {
   if (document.activeElement?.matches("input, textarea, select")) document.activeElement.blur();

@@ -10,7 +10,12 @@ function showDialog(title, content, choices = {}, { onClose = () => {}, mustChoo
     "dialog",
     { "aria-label": title },
     make("header", {}, make("h2", {}, title), !mustChoose && closeButton),
-    make("div", { class: "dialog-body", tabindex: "0", role: "region", "aria-label": title }, content),
+    // With the focus here, PageDown, Home and End scroll the text.
+    make(
+      "div",
+      { class: "dialog-body", tabindex: "0", role: "region", "aria-label": title, autofocus: buttons.length === 0 },
+      content,
+    ),
     buttons.length > 0 && make("div", { class: "buttons" }, buttons),
   );
 

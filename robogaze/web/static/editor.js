@@ -34,14 +34,15 @@ function createEditor(clip, guide, person, clips) {
   const transport = createTransport(clip, playback, picture);
   const tracks = createTracks(clip, guide, { onSeek: transport.goTo, onSelect: edits.select, onDrag: drag });
   const list = createEventList(guide, { onSelect: visit });
+  const facts = createTypeFacts(guide);
   const form = createForm(clip, guide, {
     onChange: edits.update,
     onSpan: (number) => visit(edits.current(), number),
     onVerdict: (verdict) => (verdict === "accepted" ? edits.accept() : reject()),
     onReason: edits.giveReason,
     onDelete: edits.remove,
+    onTypeMarked: facts.show,
   });
-  const facts = make("section", { class: "type-facts", "aria-label": "guide" });
   cleanButton.onclick = edits.toggleClean;
   const secondsSpent = countWorkTime(clip.annotation.seconds_spent);
   const saver = page.save({
@@ -54,7 +55,7 @@ function createEditor(clip, guide, person, clips) {
     },
   });
 
-  page.show(picture, transport, [list.element, form.element, facts], "event", tracks);
+  page.show(picture, transport, [list.element, form.element, facts.element], "event", tracks);
 
   function follow(time) {
     transport.say(time);
@@ -71,7 +72,7 @@ function createEditor(clip, guide, person, clips) {
     form.element.hidden = !event;
     if (event) form.show(event, edits.spanNumber(), mode === "review");
     picture.setBox(event?.box ?? null);
-    facts.replaceChildren(...(type ? guide.typeFacts(type) : guide.basics()));
+    facts.show(type);
     cleanButton.setAttribute("aria-pressed", String(state.clean));
     submitButton.textContent = isSubmitted ? "Submitted" : "Submit";
   }

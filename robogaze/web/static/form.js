@@ -3,9 +3,9 @@
 /**
  * The form; `onChange` is called with changes of the event and the name of the stroke they belong to, or null,
  * `onSpan` with the number of the span that is chosen, `onVerdict` with "accepted" or "rejected", `onReason` with why the
- * event is rejected.
+ * event is rejected, and `onTypeMarked` with the type that is marked in the search, null for none.
  */
-function createForm(clip, guide, { onChange, onSpan, onVerdict, onReason, onDelete }) {
+function createForm(clip, guide, { onChange, onSpan, onVerdict, onReason, onDelete, onTypeMarked }) {
   let event = null;
   const dimension = make(
     "select",
@@ -16,6 +16,7 @@ function createForm(clip, guide, { onChange, onSpan, onVerdict, onReason, onDele
   dimension.firstChild.textContent = `choose (1 to ${guide.dimensions.length})`;
   const type = createTypeSearch(guide, {
     onChoose: (chosen) => onChange({ type: chosen.id, dimension: chosen.dimension }),
+    onMark: onTypeMarked,
   });
   const severity = make(
     "div",
@@ -155,7 +156,7 @@ function timeField(label, value, onTime) {
 }
 
 /** A field that searches the types; `onChoose` is called with a type. */
-function createTypeSearch(guide, { onChoose }) {
+function createTypeSearch(guide, { onChoose, onMark }) {
   let event = null;
   let found = [];
   let marked = 0;
@@ -208,6 +209,7 @@ function createTypeSearch(guide, { onChoose }) {
     if (found.length) input.setAttribute("aria-activedescendant", `type-${place}`);
     else input.removeAttribute("aria-activedescendant");
     options.children[place]?.scrollIntoView({ block: "nearest" });
+    onMark(found[place] ?? null);
   }
 
   function choose(type) {
@@ -219,6 +221,7 @@ function createTypeSearch(guide, { onChoose }) {
     options.hidden = true;
     input.setAttribute("aria-expanded", "false");
     if (event) input.value = guide.type(event.type)?.name ?? "";
+    onMark(event && guide.type(event.type));
   }
 
   function onkeydown(key) {

@@ -36,6 +36,7 @@ function createQueue({ mode, domain }, { annotator, clips, progress }) {
     bar.max = Math.max(assigned, 1);
     bar.value = submitted;
     document.getElementById("progress").textContent = [
+      assigned > 0 && submitted === assigned && "all done",
       `${number(submitted)} of ${plural(assigned, "clip")} submitted`,
       perClip && `${durationWords(perClip)} a clip`,
       left && submitted < assigned && `about ${durationWords(left)} left`,

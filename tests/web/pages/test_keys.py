@@ -261,6 +261,7 @@ def _(editor: Window, key: str) -> None:
     editor.press("a", key)
     assert editor.focus() == "type"
     editor.page.keyboard.type("tele")
+    assert editor.page.locator(".type-facts h3").inner_text() == "Object teleportation"
     editor.press("Enter")
     assert editor.value("#type") == "Object teleportation"
     assert editor.value("#dimension") == "physical_plausibility"
@@ -360,6 +361,8 @@ def _(editor: Window, key: str) -> None:
 def _(editor: Window, key: str) -> None:
     editor.press(key)
     assert editor.dialog() == "Guide"
+    editor.press("PageDown")
+    editor.expect(lambda: editor.run("document.querySelector('.dialog-body').scrollTop") > 0)
     editor.press("Escape")
     assert editor.dialog() == ""
 
