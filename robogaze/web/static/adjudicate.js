@@ -67,7 +67,7 @@ function createAdjudication(clip, guide, person, clips) {
     picture,
     transport,
     [
-      make("section", { "aria-label": "disagreements" }, progress, list),
+      make("section", { "aria-label": "disagreements" }, progress, list, agreedEvents(clip, guide)),
       clip.disagreements.length > 0 && [choices.element, form.element, field("Comment", "comment", comment)],
       facts.element,
     ],
@@ -116,10 +116,8 @@ function createAdjudication(clip, guide, person, clips) {
       if (merged) form.show(merged, spanNumber, false);
       if (document.activeElement !== comment) comment.value = decision.comment;
     }
-    const shown = merged ?? current()?.merged;
-    const type = guide.type(shown?.type);
-    facts.show(type);
-    picture.setBox(shown?.box ?? null);
+    facts.show(...typesIn(current(), merged).map(guide.type).filter(Boolean));
+    picture.setBox((merged ?? current()?.merged)?.box ?? null);
     tracks.draw(lanes.events(clip.disagreements.map((each) => [each, decisionOf(each)])), barOf(), spanNumber);
     submitButton.textContent = isSubmitted ? "Submitted" : "Submit";
   }
@@ -144,7 +142,7 @@ function createAdjudication(clip, guide, person, clips) {
         },
         make("span", { class: "claim-name" }, namesOf(disagreement, guide)),
         make("span", { class: "verdict" }, choiceWords(disagreement, decision)),
-        make("span", { class: "claim-when" }, disagreement.merged.spans.map(spanWords).join(", ")),
+        make("span", { class: "claim-when" }, spansOf(disagreement, decision).map(spanWords).join(", ")),
         lacking.length > 0 && make("span", { class: "need" }, `needs ${lacking.join(", ")}`),
       ),
     );
@@ -321,6 +319,26 @@ function createAdjudication(clip, guide, person, clips) {
 /** The key that takes the event of an annotator, by number; null for the fourth and later ones, who have a button. */
 const takeKey = (number) => SHORTCUTS.find(({ id }) => id === "take").keys[number] ?? null;
 
+/** The spans that are decided, or the union of those in dispute while nothing is. */
+function spansOf({ events, merged }, decision) {
+  if (decision.merged) return decision.merged.spans;
+  const taken = Object.values(events).filter(({ id }) => decision.events.includes(id));
+  return taken.length ? joined(taken.flatMap(({ spans }) => spans)) : merged.spans;
+}
+
+/** The types to explain: that of the merged event once it is chosen, otherwise all that annotators chose. */
+function typesIn(disagreement, merged) {
+  if (merged?.type) return [merged.type];
+  return [...new Set(Object.values(disagreement?.events ?? {}).map(({ type }) => type))];
+}
+
+/** What is agreed, so that a disputed event can be compared with it. */
+function agreedEvents(clip, guide) {
+  if (!clip.settled.length) return null;
+  const words = (event) => `${guide.type(event.type)?.name}, ${event.spans.map(spanWords).join(", ")}`;
+  return make("p", { class: "quiet" }, `Agreed: ${clip.settled.map(words).join("; ")}.`);
+}
+
 const resultId = (id) => `${RESULT} ${id}`;
 const namesOf = ({ events }, guide) =>
   [...new Set(Object.values(events).map(({ type }) => guide.type(type)?.name ?? "no type"))].join(" / ");
@@ -402,7 +420,9 @@ function createChoices(clip, guide, { take, merge, separate, neither }) {
       reasons.replaceChildren(...disagreement.reasons.map((reason) => make("li", {}, reason)));
       const { annotators } = clip;
       columns.replaceChildren(...annotators.map((letter, number) => column(letter, number, disagreement, decision)));
-      separateButton.hidden = Object.keys(disagreement.events).length < 2;
+      const isOne = Object.keys(disagreement.events).length < 2;
+      separateButton.hidden = isOne;
+      mergeButton.textContent = isOne ? "Change it (m)" : "Merge (m)";
       const isSeparate = decision.choice === "events" && decision.events.length > 1;
       mergeButton.setAttribute("aria-pressed", String(decision.choice === "merged"));
       separateButton.setAttribute("aria-pressed", String(isSeparate));

@@ -135,10 +135,12 @@ function createClipPage(clip, guide, { annotator }, clips, mode, buttons) {
   };
 }
 
-/** What the guide says of a type beside the form, or what helps before a type is chosen. */
+/** What the guide says of types beside the form, or what helps before a type is chosen. */
 function createTypeFacts(guide) {
   const element = make("section", { class: "type-facts", "aria-label": "guide" });
-  return { element, show: (type) => element.replaceChildren(...(type ? guide.typeFacts(type) : guide.basics())) };
+  const show = (...types) =>
+    element.replaceChildren(...(types.length ? types.flatMap(guide.typeFacts) : guide.basics()));
+  return { element, show };
 }
 
 /** Leave the field that has the focus, otherwise do something else. */

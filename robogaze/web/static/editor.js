@@ -72,7 +72,7 @@ function createEditor(clip, guide, person, clips) {
     form.element.hidden = !event;
     if (event) form.show(event, edits.spanNumber(), mode === "review");
     picture.setBox(event?.box ?? null);
-    facts.show(type);
+    facts.show(...(type ? [type] : []));
     cleanButton.setAttribute("aria-pressed", String(state.clean));
     submitButton.textContent = isSubmitted ? "Submitted" : "Submit";
   }

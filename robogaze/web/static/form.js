@@ -3,7 +3,7 @@
 /**
  * The form; `onChange` is called with changes of the event and the name of the stroke they belong to, or null,
  * `onSpan` with the number of the span that is chosen, `onVerdict` with "accepted" or "rejected", `onReason` with why the
- * event is rejected, and `onTypeMarked` with the type that is marked in the search, null for none.
+ * event is rejected, and `onTypeMarked` with the type that is marked in the search, or nothing for none.
  */
 function createForm(clip, guide, { onChange, onSpan, onVerdict, onReason, onDelete, onTypeMarked }) {
   let event = null;
@@ -16,7 +16,7 @@ function createForm(clip, guide, { onChange, onSpan, onVerdict, onReason, onDele
   dimension.firstChild.textContent = `choose (1 to ${guide.dimensions.length})`;
   const type = createTypeSearch(guide, {
     onChoose: (chosen) => onChange({ type: chosen.id, dimension: chosen.dimension }),
-    onMark: onTypeMarked,
+    onMark: (marked) => onTypeMarked(...(marked ? [marked] : [])),
   });
   const severity = make(
     "div",

@@ -51,6 +51,7 @@ def test_a_disagreement_is_settled_by_keyboard_from_the_queue_to_the_report(
     assert page.run("document.querySelector('video').readyState") >= 2
     assert rows(page) == ["open", "open"]
     assert page.page.locator(".panel h2").first.inner_text() == "0 of 2 disagreements decided, 1 event agreed"
+    assert page.page.locator(".panel .quiet").first.inner_text().startswith("Agreed: Object floating, 0.5–1.0 s")
     assert page.time_s() == 2.0
     assert "severities differ" in page.page.locator(".reasons").inner_text()
     page.press("Control+Enter")
@@ -59,7 +60,10 @@ def test_a_disagreement_is_settled_by_keyboard_from_the_queue_to_the_report(
     assert page.message() == "Not submitted: the merged event needs severity."
     page.press("Shift+Digit2", "Home", "Shift+ArrowRight", "Shift+ArrowRight", "'", "[", "d")
     page.page.keyboard.type("The hand hides the cup. ")
-    page.press("Escape", "Enter", "x", "w")
+    assert page.page.locator(".events .claim-when").first.inner_text() == "2.1–3.0 s"
+    page.press("Escape", "Enter")
+    assert page.page.locator("[data-choice=merged]").last.inner_text() == "Change it (m)"
+    page.press("x", "w")
     page.page.keyboard.type("It lies on the table.")
     page.press("Escape")
     assert rows(page) == ["merged", "neither"]
