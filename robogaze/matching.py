@@ -63,7 +63,7 @@ class Weighting:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A matched pair by the indices of its events, with its similarity, IoU and weight.
+    """A matched pair: the indices of its two events, their similarity, IoU and weight.
 
     `iou` is NaN if a side gives no time; only the weight "similarity" matches such events.
     """

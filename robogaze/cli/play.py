@@ -26,7 +26,6 @@ _LOGGED_S = 15.0
 """The time between two lines of progress, in seconds."""
 
 
-
 @click.command()
 @click.argument("environments", nargs=-1, required=True, metavar="ENVIRONMENT...")
 @click.option("--model", required=True, help=MODEL_HELP)

@@ -178,7 +178,7 @@ def _check_same_taxonomy(references: Sequence[ClipAnnotation], systems: Sequence
     if len(by_taxonomy) > 1:
         first, second = list(by_taxonomy.values())[:2]
         raise InputError(
-            f"{first.source} and {second.source} use labels of different taxonomies; `mixed` compares them anyway"
+            f"{first.source} and {second.source} use labels from different taxonomies; `mixed` compares them anyway"
         )
     for system in systems:
         by_fingerprint = {

@@ -119,7 +119,7 @@ def _pipeline(path: Path) -> PipelineSpec:
     file = read_yaml(path)
     content = file.content
     if not isinstance(content, dict) or not isinstance(content.get("stages"), list) or not content["stages"]:
-        raise file.fault("a pipeline has 'description' and a list of 'stages'")
+        raise file.fault("a pipeline must have 'description' and a list of 'stages'")
     for key in content:
         if key not in ("description", "stages"):
             raise file.fault(f"{key}: unknown key", (key,))

@@ -168,7 +168,7 @@ def _event(finding: AnnotatedEvent, fps: float, taxonomy: Mapping[str, Collectio
 
 
 def _rate(frame_times_s: Sequence[float]) -> float:
-    """The frame rate, which is all that the release knows of frame times; 0 for a clip of a single frame."""
+    """The frame rate, the only timing information in the release; 0 for a clip of a single frame."""
     steps = len(frame_times_s) - 1
     return round(steps / (frame_times_s[-1] - frame_times_s[0]), 6) if steps > 0 else 0.0
 

@@ -3,11 +3,11 @@
 Clips generated from the same prompt are not independent: with `units` they are drawn together, and their rows are
 summed first. By default each clip is a unit.
 
-A clip is a row of numbers, and a score is a function of the sums of rows: a ratio of two sums, or a mean (the sum of
-the values over the number of values; see `mean_rows` and `mean`). A resample is a row of counts, one for each clip, so
-the sums of all resamples for all systems are one matrix product. Systems share the resamples, so their differences are
-paired. A score that is averaged over data sets is also a function of sums, if each data set has its own columns, which
-are 0 for the clips of the other data sets.
+Each clip is represented by a row of numbers. A score is a function of the column totals over clips: a ratio of two
+totals, or a mean (the total of the values over their number; see `mean_rows` and `mean`). A resample is a row of
+counts, one for each clip, so the totals of all resamples for all systems are one matrix product. Systems share the
+resamples, so their differences are paired. A score that is averaged over data sets is also a function of sums, if each
+data set has its own columns, which are 0 for the clips of the other data sets.
 
 Resamples are drawn by position. The caller sorts the clips by id first, so that the same seed gives the same bytes. In
 another order the sums over all clips are the same to the last bit, but other clips are drawn, as with another seed.

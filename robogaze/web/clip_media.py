@@ -76,7 +76,7 @@ class ClipMedia:
     def durations_s(self, entries: Iterable[ManifestEntry]) -> dict[str, float]:
         """The lengths of clips by id, from what their files declare; without those of unreadable files.
 
-        Files are opened, not decoded, and only if the store has no length for them.
+        A file is opened only if the store has no length for it, and it is never decoded.
         """
         known_s = self.store.lengths_s()
         found_s: dict[str, float] = {}

@@ -66,7 +66,7 @@ def test_unknown_sha256_is_paired_by_id() -> None:
 
 def test_different_taxonomies_need_mixed() -> None:
     references, systems = [annotation("a", "gold", taxonomy="t1")], [system(annotation("a", "model", taxonomy="t2"))]
-    with pytest.raises(InputError, match=r"gold/a and model/a use labels of different taxonomies; `mixed`"):
+    with pytest.raises(InputError, match=r"gold/a and model/a use labels from different taxonomies; `mixed`"):
         pair(references, systems)
     assert pair(references, systems, mixed=True).references
 

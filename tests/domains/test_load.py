@@ -396,7 +396,7 @@ def test_a_missing_file_is_named_where_the_user_would_put_it(kitchen: Path, file
 )
 def test_a_pipeline_that_is_none_is_refused(kitchen: Path, content: str) -> None:
     write(kitchen / "pipelines" / "odd.yaml", content)
-    with pytest.raises(DomainError, match=r"odd\.yaml.*a pipeline has 'description' and a list of 'stages'"):
+    with pytest.raises(DomainError, match=r"odd\.yaml.*a pipeline must have 'description' and a list of 'stages'"):
         load_domain(kitchen)
 
 

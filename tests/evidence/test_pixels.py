@@ -54,7 +54,9 @@ def test_every_extractor_measures_a_signal_that_a_rule_or_a_classifier_reads() -
     read |= {"luma_change"}  # of the domain game
     for name in EXTRACTORS.own:
         unread = {signal.name for signal in EXTRACTORS.load(name).signals} - read
-        assert not unread, f"no rule or classifier of {name} reads {unread}: write the rule first, or leave the signal out"
+        assert not unread, (
+            f"no rule or classifier of {name} reads {unread}: write the rule first, or leave the signal out"
+        )
 
 
 @pytest.mark.parametrize("name", dict.fromkeys(rule.describe for rule in _RULES))

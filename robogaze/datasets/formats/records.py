@@ -1,7 +1,7 @@
 """Strict types for the records of a format.
 
-A record may have more keys than are read. Values are not converted: a number is not a text that looks like one, true is
-not 1, NaN is not a time.
+A record may have more keys than are read. Values are not converted: the text "1" is not accepted as a number, true
+is not accepted as 1, and NaN is not accepted as a time.
 """
 
 from collections.abc import Sequence

@@ -287,7 +287,9 @@ def _check_folder(out: Path, proposal: str, options: BuildOptions) -> None:
     asked = out / "build" / "asked.json"
     if asked.is_file():
         if asked.read_text(encoding="utf-8") != _asked(proposal, options):
-            raise InputError(f"{out} holds another build ({asked}); use another folder, or the same options")
+            raise InputError(
+                f"{out} already contains a build with other options ({asked}); use another folder, or those options"
+            )
     elif out.is_dir() and any(out.iterdir()):
         raise InputError(f"{out} is not empty and holds no build; use another folder")
 

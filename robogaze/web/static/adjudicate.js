@@ -229,7 +229,7 @@ function createAdjudication(clip, guide, person, clips) {
 
   /** Merge into one event: from the event that was taken, otherwise from what is agreed. */
   function merge() {
-    if (mergedNow()) return say("This is the merged event: change it by keys or in the form.");
+    if (mergedNow()) return say("This is the merged event. Change it with the keys or in the form.");
     const { events } = current() ? decisionOf(current()) : {};
     const taken = events?.length === 1 && Object.values(current().events).find(({ id }) => id === events[0]);
     spanNumber = 0;

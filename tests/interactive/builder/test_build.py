@@ -146,7 +146,7 @@ def test_a_killed_build_resumes_from_its_answers(tmp_path: Path) -> None:
 
 def test_a_folder_with_something_else_is_refused(tmp_path: Path) -> None:
     build(tmp_path, studio(SLOT, STALE))
-    with pytest.raises(InputError, match="holds another build"):
+    with pytest.raises(InputError, match="already contains a build with other options"):
         build(tmp_path, studio(SLOT, STALE), bugs={"easy": 2})
     other = tmp_path / "other"
     (other / "vault").mkdir(parents=True)
