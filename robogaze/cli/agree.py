@@ -24,17 +24,21 @@ _SHOWN = 10
 
 @click.command()
 @click.argument("paths", nargs=-1, metavar="[NAME=]PATH...")
-@click.option("--ratings", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-              help="Instead of PATHs: a table of ratings (unit, annotator, label).")  # fmt: skip
+@click.option(
+    "--ratings",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Table of ratings to measure instead of PATHs, with the columns unit, annotator and label.",
+)
 @options.reading
 @options.judging
 @click.option("--match", type=click.Choice(["iou*similarity", "iou"]), default="iou*similarity", show_default=True,
-              help="How the events of two annotators are matched.")  # fmt: skip
+              help="Weight by which the events of two annotators are matched.")  # fmt: skip
 @click.option("--iou", type=click.Choice(["frames", "exact"]), default="frames", show_default=True,
-              help="Measure overlap in frames or in seconds.")  # fmt: skip
-@click.option("--by", default="split", show_default=True, metavar="FIELD", help="The clip field that names data sets.")
+              help="Measure overlap in frames, or exactly in seconds.")  # fmt: skip
+@click.option("--by", default="split", show_default=True, metavar="FIELD", help="Clip field that names the data set.")
 @click.option("--units", default="prompt_id", show_default=True, metavar="FIELD",
-              help="Resample clips with the same value together.")  # fmt: skip
+              help="Resample clips with the same value of this field together.")  # fmt: skip
 @options.resampling
 @options.printing("every table, the queue, and the settled events as consensus.csv")
 def agree(
@@ -49,8 +53,9 @@ def agree(
 ) -> int:
     """Measure how far annotators agree, score each annotator as a system, and list the events that need adjudication.
 
-    PATH holds the annotations of one annotator, or of several. The name of an annotator is the one in the file, or else
-    the file name; NAME=PATH sets another name. Reads reports and annotations only: no video, no model library.
+    PATH holds the annotations of one or several annotators. An annotator has the name that the file gives, or else the
+    name of the file; NAME=PATH sets another name. The command reads only reports and annotations: it loads no video and
+    no model library.
     """
     if bool(paths) == (ratings is not None):
         raise click.UsageError("give the annotators' files, or --ratings FILE")

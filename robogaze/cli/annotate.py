@@ -29,30 +29,37 @@ _STORE = "annotations.sqlite"
 
 @click.command()
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH...]")
-@click.option("--as", "name", metavar="NAME", help="Who annotates.")
+@click.option("--as", "name", metavar="NAME", help="Name of the person who annotates.")
 @click.option("--store", type=click.Path(dir_okay=False, path_type=Path), default=_STORE, show_default=True,
-              help="The file that keeps the annotations; several people may use one.")  # fmt: skip
-@click.option("--domain", help="What to look for: the name of a domain or its folder.  [default: the built-in default]")
+              help="File that keeps the annotations; several people may share it.")  # fmt: skip
 @click.option(
-    "--annotators", metavar="NAME,NAME,...", help="All who share the clips; without --as each gets an address."
+    "--domain", help="Domain that defines what to look for: a name or a folder.  [default: the built-in default]"
 )
-@click.option("--annotators-per-clip", type=click.IntRange(min=1), metavar="K", help="Give each clip to K of them.")
+@click.option(
+    "--annotators",
+    metavar="NAME,NAME,...",
+    help="Names of all annotators who share the clips; without --as, each of them gets an address.",
+)
+@click.option("--annotators-per-clip", type=click.IntRange(min=1), metavar="K", help="Give each clip to K annotators.")
 @click.option("--calibration", type=click.Path(path_type=Path), metavar="REFERENCES",
-              help="Clips with references come first, with feedback after each.")  # fmt: skip
+              help="Reference annotations; their clips come first, with feedback after each clip.")  # fmt: skip
 @click.option("--from", "start", type=click.Path(path_type=Path), metavar="ANNOTATIONS",
               help="Start with these annotations, in any format that is recognised.")  # fmt: skip
 @click.option("--review", type=click.Path(path_type=Path), metavar="RUN",
-              help="Review the events of a run. Without PATH, the clips of the run.")  # fmt: skip
+              help="Review the events of this run. Without PATH, the clips are those of the run.")  # fmt: skip
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Review a sample of about N clips.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed of --sample.")
-@click.option("--adjudicate", is_flag=True,
-              help="Settle what the annotators of the store disagree on; --as names who settles it.")  # fmt: skip
+@click.option(
+    "--adjudicate",
+    is_flag=True,
+    help="Settle the disagreements of the annotators in the store; --as names the person who settles them.",
+)
 @click.option("--host", default=_LOOPBACK[0], show_default=True, help="Address to listen on.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=0,
-    help="Port to listen on.  [default: the last one, or a free one]",
+    help="Port to listen on.  [default: the port used last, or a free port]",
 )
 @click.option("--no-browser", is_flag=True, help="Do not open a browser.")
 def annotate(
@@ -72,10 +79,10 @@ def annotate(
     port: int,
     no_browser: bool,
 ) -> int:
-    """Annotate clips in a browser: when, what, and how severe.
+    """Annotate clips in a browser: what failed, when, and how severely.
 
-    PATH is a video, a folder, a manifest or anything else that robogaze score reads. Annotations are saved as they are
-    made; the same command continues. robogaze annotations lists them and writes them as reports.
+    PATH is a video, a folder, a manifest or anything else that `robogaze score` reads. Annotations are saved at once;
+    run the same command again to continue. `robogaze annotations` lists the annotations and writes them as reports.
     """
     if adjudicate:
         _check_alone(annotators, annotators_per_clip, calibration, start, review, sample)

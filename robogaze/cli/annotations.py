@@ -9,16 +9,19 @@ from robogaze.cli.shared.clips import check_exist
 
 @click.command()
 @click.argument("store", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path),
-              help="A folder for the submitted annotations as reports, one folder for each annotator.")  # fmt: skip
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write the submitted annotations to this folder as reports, in one subfolder for each annotator.",
+)
 @click.option("--without-model", is_flag=True, help="Leave out events that a model made and nobody changed.")
-@click.option("--domain", help="The domain of the annotations, if its folder was moved.")
+@click.option("--domain", help="New path of the domain of the annotations, if its folder was moved.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
 def annotations(store: Path, out: Path | None, without_model: bool, domain: str | None, as_json: bool) -> int:
-    """List who annotated how much, and the precision that reviews give a run.
+    """Show how much each annotator has done, and the precision of a run according to its reviews.
 
-    STORE is the file of robogaze annotate. With --out, submitted annotations are written as reports, which evaluate,
-    agree and the other commands read: --reference OUT/NAME.
+    STORE is the file in which `robogaze annotate` keeps annotations. --out writes the submitted annotations as reports
+    that other commands read, for example `robogaze evaluate --reference OUT/NAME`.
     """
     check_exist(store)
 

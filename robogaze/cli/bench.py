@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     metavar="DIR",
     help="Folder for the runs and the comparison.",
 )
-@click.option("--baseline", metavar="NAME", help="The checkpoint to compare with.  [default: all pairs]")
+@click.option("--baseline", metavar="NAME", help="Checkpoint to compare the others with.  [default: compare all pairs]")
 @runs.setup_options
 @runs.run_options
 @click.option("--no-page", is_flag=True, help="Do not write the pages of the runs.")
@@ -45,11 +45,11 @@ def bench(
     as_json: bool,
     **given: Any,
 ) -> int:
-    """Score checkpoints on the same prompts and say which is better: from folders to a decision.
+    """Score checkpoints on the same prompts, compare them and show which is better.
 
-    PATH holds the clips of one checkpoint, as for robogaze score. A checkpoint is named after its path; NAME=PATH sets
-    another name. Each checkpoint gets a run folder DIR/NAME; the comparison is in DIR. The same command resumes. To
-    split a checkpoint into shards, use robogaze score and robogaze compare.
+    PATH holds the clips of one checkpoint, as for `robogaze score`. A checkpoint is named after its path; NAME=PATH
+    sets another name. The run of a checkpoint is written to DIR/NAME, and the comparison to DIR. Run the same command
+    again to resume. To split a checkpoint into shards, use `robogaze score` and `robogaze compare`.
     """
     from robogaze.run.checkpoints import named_checkpoints
 

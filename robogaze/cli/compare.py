@@ -34,18 +34,22 @@ EXIT_GATE = 3
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="[NAME=]RUN...")
 @click.option("--baseline", metavar="NAME|PATH",
-              help="The run that the others are compared with.  [default: all pairs]")  # fmt: skip
+              help="Run to compare the others with.  [default: compare all pairs]")  # fmt: skip
 @click.option("--by", metavar="FIELD", help="Split every RUN by a clip field, such as checkpoint.")
 @click.option("--pair-by", type=click.Choice(_KEYS), default="auto", show_default=True,
-              help="What identifies a prompt across runs.")  # fmt: skip
-@click.option("--author", help="The author to use, if clips were judged by several.")
-@click.option("--gate", type=click.Path(path_type=Path), help="Rules to pass; exit code 3 if one fails.")
-@click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write the gate's JUnit XML to a file.")
+              help="How to recognise the same prompt in different runs.")  # fmt: skip
+@click.option("--author", help="Author of the reports to use, if several authors judged the same clips.")
+@click.option(
+    "--gate", type=click.Path(path_type=Path), help="File of rules to check; the exit code is 3 if a rule fails."
+)
+@click.option("--junit", type=click.Path(dir_okay=False, path_type=Path),
+              help="Write the results of --gate to this file as JUnit XML.")  # fmt: skip
 @click.option("--calibration", "calibrations", multiple=True, metavar="[NAME=]PATH",
-              help="Predictions for clips that people annotated; with NAME, clips of that run.")  # fmt: skip
-@click.option("--reference", metavar="PATH", help="People's annotations of the clips of --calibration.")
+              help="Reports on clips that people annotated; with NAME, the clips are those of the run of this name. "
+              "Repeat the option for several runs.")  # fmt: skip
+@click.option("--reference", metavar="PATH", help="Annotations that people made of the clips of --calibration.")
 @click.option("--margin", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="X",
-              help="Test whether runs are equal within this difference of clean rates.")  # fmt: skip
+              help="Test whether the clean rates of two runs are equal within X.")  # fmt: skip
 @options.reading
 @options.resampling
 @options.printing("every table, comparison.json, and a page that shows them")
@@ -65,10 +69,10 @@ def compare(
     track: str | None,
     **rest: Any,
 ) -> int:
-    """Compare checkpoints: which is better, in what, by how much, whether it is significant, which clips to look at.
+    """Compare checkpoints: which is better, in what, by how much, whether significantly, and which clips to look at.
 
-    RUN holds the reports of one checkpoint: a run folder, a folder, JSONL. A run is named after its path; NAME=RUN sets
-    another name. Reads reports only: no video, no model library.
+    RUN holds the reports of one checkpoint: a run folder, another folder of reports, or a JSONL file. A run is named
+    after its path; NAME=RUN sets another name. The command reads only reports: it loads no video and no model library.
     """
     _check_usage(paths, calibrations, reference, gate, junit, out)
     from robogaze.annotations import ReadOptions

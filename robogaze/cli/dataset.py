@@ -25,22 +25,22 @@ _MAX_NAMED = 3
 
 @click.group()
 def dataset() -> None:
-    """Data sets: import clips into a manifest, check it, export reports."""
+    """Import clips into a manifest, check a manifest, and export reports."""
 
 
 @dataset.command("import")
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--format", "layout", default="auto", show_default=True, help="The layout, if it is not recognised.")
+@click.option("--format", "layout", default="auto", show_default=True, help="Layout of PATH, if it is not recognised.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), default=Path("manifest.jsonl"),
               show_default=True, help="The manifest to write.")  # fmt: skip
 @click.option("--hash", "hashed", is_flag=True, help="Read every file and record its SHA-256.")
 @click.option("--dry-run", is_flag=True, help="Print the clips and write nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the clips as one JSON object.")
 def import_(path: Path, layout: str, out: Path, hashed: bool, dry_run: bool, as_json: bool) -> int:
-    """Write a manifest of the clips in PATH, a folder or a file that lists them.
+    """Write a manifest of the clips in PATH, which is a folder or a file that lists clips.
 
-    Prints the clips, and the ignored files with the reason. No video is opened: see `robogaze dataset check`. Clips in
-    tar files are unpacked next to the manifest. With --hash, a file that is replaced later is noticed.
+    The command prints the clips, and the ignored files with the reasons. It opens no video. Clips in tar files are
+    unpacked next to the manifest. With --hash, `robogaze dataset check` also notices files that are replaced later.
     """
     from robogaze.datasets.layouts.base import UNPACKED
     from robogaze.datasets.layouts.importer import import_clips, unpack, with_sha256, with_unpacked_paths
@@ -110,11 +110,11 @@ def _some(names: Sequence[str]) -> str:
 @click.argument("manifest", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print the problems as one JSON object.")
 def check(manifest: Path, as_json: bool) -> int:
-    """Decode every clip of a MANIFEST to its end and report problems; exit 1 if there are any.
+    """Decode every clip of a MANIFEST to its end and report problems; the exit code is 1 if there are any.
 
-    Reports unreadable files, duplicates, clips without an instruction, frame rates that differ from the others', uneven
-    frames, and files whose content differs from the manifest's sha256 (see `robogaze dataset import --hash`). Without a
-    sha256 it reports files that changed after the manifest was written.
+    Problems are unreadable files, duplicates, clips without an instruction, frame rates that differ from those of the
+    other clips, uneven frames, and files whose content differs from the sha256 in the manifest (see `robogaze dataset
+    import --hash`). For a file without a sha256, it is a problem if the file changed after the manifest was written.
     """
     from robogaze.cli import EXIT_ERROR
     from robogaze.datasets.check import check_entries
@@ -162,24 +162,29 @@ def _decode(entry: ManifestEntry, advance: Callable[[int], None]) -> DecodedFact
 @click.option(
     "--to",
     metavar="FORMAT",
-    help="jsonl, csv, parquet, activitynet, fiftyone, label-studio, webvtt, videoglitchbench, gbqa, or an installed "
-    "format.",
+    help="Format to write: jsonl, csv, parquet, activitynet, fiftyone, label-studio, webvtt, videoglitchbench, gbqa, "
+    "or an installed format.",
 )
-@click.option("--keep", type=click.Choice(["clean"]), help="Write the clean clips: clean.jsonl, episodes.json.")
+@click.option(
+    "--keep",
+    type=click.Choice(["clean"]),
+    help="Write a manifest of the clean clips, and lists of clean episodes of LeRobot data sets.",
+)
 @click.option(
     "--dimension",
     "dimensions",
     metavar="NAME",
     multiple=True,
-    help="A dimension that --keep clean checks; repeatable. Default: all dimensions of the domain.",
+    help="Dimension that --keep clean checks. Repeat the option for several.  [default: all dimensions of the domain]",
 )
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="A folder for the files.")
+@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the files.")
 def export(run: Path, to: str | None, keep: str | None, dimensions: tuple[str, ...], out: Path) -> int:
     """Write the reports of a RUN in another format (--to), or a manifest of its clean clips (--keep).
 
-    A clip is clean in a dimension if the dimension was examined or ruled out and nothing in it was found or is
-    undecided. --keep clean writes a manifest of the clips that are clean in every requested dimension. If clips are
-    episodes of a LeRobot data set, it also writes a list of the episodes that are clean in every camera.
+    A clip is clean in a dimension if the dimension was examined or ruled out, and nothing in it was found or is
+    undecided. --keep clean writes clean.jsonl, a manifest of the clips that are clean in every requested dimension. For
+    episodes of a LeRobot data set, --keep clean also writes episodes.json, a list of the episodes that are clean in
+    every camera.
     """
     from robogaze.errors import InputError
     from robogaze.reporting.wording import count

@@ -18,7 +18,7 @@ _MARKS = {True: "ok  ", False: "FAIL", None: "-   "}
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def doctor(model: str | None, as_json: bool) -> int:
     """Check what is installed and, with --model, whether a model answers, reads images, follows a JSON schema and
-    counts tokens. Exit code 1 when a check fails, 5 when no server answers.
+    counts tokens. The exit code is 1 when a check fails, and 5 when no server answers.
     """
     from robogaze import doctor as library
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def domain() -> None:
-    """Domains: folders of data that define what to look for and how to ask for it."""
+    """List, check and create domains: folders of data that define what to look for and how to ask for it."""
 
 
 @domain.command("list")
@@ -125,11 +125,13 @@ def new(folder: Path) -> int:
 @click.argument("pipeline")
 @click.argument("stage")
 @click.argument("clip", required=False)
-@click.option("--domain", "name", help="A built-in domain or the folder of one.  [default: the built-in default]")
-@click.option("-i", "--instruction", help="The instruction of the clip.")
+@click.option(
+    "--domain", "name", help="Name of a built-in domain, or the folder of a domain.  [default: the built-in default]"
+)
+@click.option("-i", "--instruction", help="Instruction of the clip.")
 @click.option("--layout", help=clips.LAYOUT)
-@click.option("--model", help="Use the frames and picture settings of this model (it is not queried).")
-@click.option("--run", type=click.Path(path_type=Path), help="A run folder with the answers of earlier stages.")
+@click.option("--model", help="Use the frame and picture settings of this model, without querying it.")
+@click.option("--run", type=click.Path(path_type=Path), help="Take the answers of earlier stages from this run folder.")
 @click.option("--all", "all_", is_flag=True, help="Render every request, not only the first of each prompt.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write a page with the pictures to this file.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -148,8 +150,8 @@ def render(
 ) -> int:
     """Print what a STAGE of a PIPELINE sends to a model: system prompt, images, text and schema.
 
-    No model is queried. CLIP is a video, or the id of a clip in the run folder; without one, a clip of noise is used.
-    The answers of earlier stages come from the run folder if one is given; otherwise they are the simplest valid
+    No model is queried. CLIP is a video or, with --run, the id of a clip in the run folder; without CLIP, a clip of
+    noise is used. The answers of earlier stages come from the run folder; without --run, they are the simplest valid
     answers.
 
     Example: robogaze domain render full verify cup.mp4 --out verify.html

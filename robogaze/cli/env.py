@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def env() -> None:
-    """Interactive environments: programs that an agent acts in to find their bugs."""
+    """List, check, serve and build interactive environments: programs in which an agent looks for bugs."""
 
 
 @env.command("list")
@@ -52,15 +52,15 @@ def list_(as_json: bool) -> int:
 
 @env.command()
 @click.argument("spec")
-@click.option("--version", help="Version of the documented bugs.  [default: the last]")
+@click.option("--version", help="Version of the documented bugs.  [default: the last version]")
 @click.option("--timeout", "timeout_s", default=30.0, show_default=True, help="Seconds to wait for a reply.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def check(spec: str, version: str | None, timeout_s: float, as_json: bool) -> int:
-    """Check an environment; exit 1 if a check fails.
+    """Check an environment; the exit code is 1 if a check fails.
 
-    SPEC is a built-in environment, a folder, or http://HOST:PORT of a hub. The protocol is checked for all of them. For
-    the first two also: the walkthrough wins, with all bugs and without any; the minimal reproduction of each bug shows
-    it, and does not in the build that differs in this bug alone.
+    SPEC is a built-in environment, a folder, or http://HOST:PORT of a hub. The protocol is always checked. In a
+    built-in environment or a folder, the walkthrough must also win, with all bugs and without any; and the minimal
+    reproduction of each bug must show the bug, but not in the build that differs only in this bug.
     """
     from robogaze.cli import EXIT_ERROR
     from robogaze.interactive.environments import load_folder
@@ -88,9 +88,9 @@ def check(spec: str, version: str | None, timeout_s: float, as_json: bool) -> in
 
 @env.command()
 @click.argument("spec")
-@click.option("--version", help="Version of the documented bugs.  [default: the last]")
+@click.option("--version", help="Version of the documented bugs.  [default: the last version]")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", default=5000, show_default=True, help="Port to listen on; 0 takes a free one.")
+@click.option("--port", default=5000, show_default=True, help="Port to listen on; 0 takes any free port.")
 def serve(spec: str, version: str | None, host: str, port: int) -> int:
     """Serve an environment over HTTP, with the paths of a GBQA hub, until interrupted.
 
@@ -117,13 +117,15 @@ def serve(spec: str, version: str | None, host: str, port: int) -> int:
 @env.command()
 @click.argument("proposal")
 @click.option("--model", required=True, help=MODEL_HELP)
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="A new folder.")
+@click.option(
+    "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="New folder for the environment."
+)
 @click.option("--bugs", default="easy=2,medium=1", show_default=True, metavar="DIFFICULTY=N,...",
-              help="How many bugs: easy, medium, hard.")  # fmt: skip
+              help="Number of bugs of each difficulty: easy, medium or hard.")  # fmt: skip
 @click.option("--target", type=click.FloatRange(0, 1), metavar="SHARE",
               help="Extend the environment until an agent finds at least this share of the bugs.")  # fmt: skip
-@click.option("--judge", metavar="SPEC", help="Decides which bugs the agent found.  [default: the model]")
-@click.option("--builder", default="studio", show_default=True, help="The pipeline that builds.")
+@click.option("--judge", metavar="SPEC", help="Judge that decides which bugs the agent found.  [default: the model]")
+@click.option("--builder", default="studio", show_default=True, help="Pipeline that builds the environment.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def new(
     proposal: str,
@@ -135,11 +137,11 @@ def new(
     builder: str,
     as_json: bool,
 ) -> int:
-    """Build an environment with bugs from a PROPOSAL of a few sentences; the same command resumes a build.
+    """Build an environment with bugs from a PROPOSAL of a few sentences.
 
-    A model writes the design document and the program, which runs in a process of its own, and puts the bugs in. The
-    result is proved by running it: it can be won, and each bug shows in its reproduction. Play it with: robogaze play
-    FOLDER.
+    A model writes the design document and the program, and puts in the bugs. The program runs in a process of its own.
+    Running it proves that the environment can be won, and that each bug shows in its reproduction. Run the same command
+    again to resume a build. To play the environment, use `robogaze play FOLDER`.
     """
     from robogaze.backends.config import ModelsConfig
     from robogaze.cli import EXIT_UNFINISHED, quiet_retries

@@ -23,35 +23,56 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--reference", required=True, type=click.Path(exists=True, path_type=Path), help="Reference annotations.")
-@click.option("--prediction", "predictions", required=True, multiple=True, metavar="[NAME=]PATH",
-              help="A system's reports; several systems are compared with one another.")  # fmt: skip
-@click.option("--author", help="The author to use, if the references have several.")
+@click.option(
+    "--prediction",
+    "predictions",
+    required=True,
+    multiple=True,
+    metavar="[NAME=]PATH",
+    help="Reports of a system. Repeat the option for several systems, to compare them with one another.",
+)
+@click.option("--author", help="Author of the references to use, if they have several authors.")
 @options.reading
 @options.judging
-@click.option("--second-judge", metavar="SPEC", help="Judge again with another judge, and compare the scores.")
-@click.option("--convention", type=click.Choice(CONVENTIONS.names()),
-              help="How events are matched and scored.  [default: robogaze; gbqa-0.65 for lists of bugs]")  # fmt: skip
+@click.option("--second-judge", metavar="SPEC", help="Judge everything again with this judge, and compare the scores.")
+@click.option(
+    "--convention",
+    type=click.Choice(CONVENTIONS.names()),
+    help="Rules by which events are matched and scored.  [default: robogaze; gbqa-0.65 for lists of bugs]",
+)
 @click.option("--reproduced", "reproduced_only", is_flag=True,
               help="Leave out bug reports that are not known to reproduce.")  # fmt: skip
-@click.option("--normalise", "normalisation", type=click.Choice(["loose", "strict"]), default="loose",
-              show_default=True, help="Divide by all events, or by those that overlap any event in time.")  # fmt: skip
-@click.option("--iou", type=click.Choice(["frames", "exact"]), help="Measure overlap in frames or in seconds.")
-@click.option("--lambda", "dimension_bonus", type=click.FloatRange(min=0), help="The bonus for a shared dimension.")
-@click.option("--baseline", metavar="NAME", help="Compare every other system with this one, not all pairs.")
+@click.option(
+    "--normalise",
+    "normalisation",
+    type=click.Choice(["loose", "strict"]),
+    default="loose",
+    show_default=True,
+    help="Divide by all events, or only by those that overlap in time with an event of the other side.",
+)
+@click.option("--iou", type=click.Choice(["frames", "exact"]), help="Measure overlap in frames, or exactly in seconds.")
+@click.option(
+    "--lambda",
+    "dimension_bonus",
+    type=click.FloatRange(min=0),
+    help="Bonus for a pair of events that share a dimension.",
+)
+@click.option("--baseline", metavar="NAME", help="System to compare the others with.  [default: compare all pairs]")
 @click.option("--by", multiple=True, metavar="FIELD",
-              help="Break results down by duration, or by a clip field: task_family, checkpoint, ...; "
-              "bugs by budget, mode, memory, session, agent.")  # fmt: skip
-@click.option("--strata", default="split", show_default=True, metavar="FIELD", help="Resample clips within its values.")
+              help="Show results by duration, or by a clip field such as task_family or checkpoint; for bugs, by "
+              "budget, mode, memory, session or agent. Repeat the option for several.")  # fmt: skip
+@click.option("--strata", default="split", show_default=True, metavar="FIELD",
+              help="Resample clips within the groups that share a value of this field.")  # fmt: skip
 @click.option("--units", default="prompt_id", show_default=True, metavar="FIELD",
-              help="Resample clips with the same value together.")  # fmt: skip
+              help="Resample clips with the same value of this field together.")  # fmt: skip
 @click.option("--interval", type=click.Choice(["student", "percentile", "bca"]), default="student", show_default=True,
-              help="The kind of confidence interval.")  # fmt: skip
+              help="Kind of confidence interval.")  # fmt: skip
 @click.option("--margin", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="X",
-              help="Test whether systems are equal within this difference.")  # fmt: skip
+              help="Test whether two systems are equal within a difference of X.")  # fmt: skip
 @click.option("--floors/--no-floors", default=True, show_default=True,
-              help="Also judge the floors: the type prior, and a system's events on other clips.")  # fmt: skip
+              help="Also judge the floors: the type prior, and the events of a system on other clips.")  # fmt: skip
 @click.option("--sweep/--no-sweep", default=True, show_default=True,
-              help="Also judge rejected hypotheses, for the scores by minimum confidence.")  # fmt: skip
+              help="Also judge rejected hypotheses, to show the scores by minimum confidence.")  # fmt: skip
 @options.resampling
 @options.printing("every table and figure, and a page that shows them")
 def evaluate(
@@ -70,8 +91,8 @@ def evaluate(
 ) -> int:
     """Score predictions against references: matched, missed and spurious events, with confidence intervals.
 
-    Reads reports and annotations only: no video, no model library. PATH is a report, a folder of reports, JSONL, or
-    any format that is recognised (see docs/formats.md).
+    PATH is a report, a folder of reports, a JSONL file, or anything in another format that is recognised (see
+    docs/formats.md). The command reads only reports and annotations: it loads no video and no model library.
     """
     check_sources(predictions, "--prediction")
     check_baseline(rest["baseline"], predictions)

@@ -33,14 +33,15 @@ forge.add_command(simulate)
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="CLIP...")
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the data set.")
 @click.option(
-    "-i", "--instruction", help="Instruction of all clips. For different instructions, use sidecars or a manifest."
+    "-i",
+    "--instruction",
+    help="Instruction of all clips. If clips have different instructions, use sidecars or a manifest.",
 )
 @click.option("--layout", help=clips.LAYOUT)
-@click.option("--domain", help="A built-in domain or a folder.  [default: the built-in default]")
-@click.option("--only", multiple=True, metavar="NAME", help="Only this glitch; repeatable.")
-@click.option(
-    "--each", type=click.IntRange(min=1), default=1, show_default=True, help="Number of each glitch per clip."
-)
+@click.option("--domain", help="Name of a built-in domain, or the folder of a domain.  [default: the built-in default]")
+@click.option("--only", multiple=True, metavar="NAME", help="Plant only this glitch. Repeat the option for several.")
+@click.option("--each", type=click.IntRange(min=1), default=1, show_default=True,
+              help="Number of copies of each clip for each glitch.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as one JSON object.")
 def plant(
@@ -119,7 +120,7 @@ def _planted_table(planted: PlantedDataset) -> ResultTable:
 @forge.command()
 @click.argument("run", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--reference", required=True, type=click.Path(file_okay=False, path_type=Path),
-              help="Data set of forge plant.")  # fmt: skip
+              help="Data set that `robogaze forge plant` wrote.")  # fmt: skip
 @options.resampling
 @options.printing("every table and report.json")
 def report(
@@ -127,7 +128,7 @@ def report(
 ) -> int:
     """Measure which of the planted glitches the evaluator of RUN found.
 
-    RUN is a run folder over the data set's clips.jsonl.
+    RUN is the run folder in which `robogaze score` scored clips.jsonl of the data set.
     """
     from robogaze.cli import EXIT_UNFINISHED
     from robogaze.errors import InputError

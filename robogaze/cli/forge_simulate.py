@@ -46,22 +46,32 @@ def _range(context: click.Context, parameter: click.Parameter, text: str | None)
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the data set.")
 @click.option("--clips", type=click.IntRange(min=1), required=True, help="Number of clips.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--types", multiple=True, metavar="TYPE", help="Only this event type; repeatable.")
-@click.option("--tasks", multiple=True, metavar="NAME", help="Only this task; repeatable.")
+@click.option(
+    "--types", multiple=True, metavar="TYPE", help="Simulate only this event type. Repeat the option for several."
+)
+@click.option("--tasks", multiple=True, metavar="NAME", help="Simulate only this task. Repeat the option for several.")
 @click.option(
     "--clean-share", type=click.FloatRange(0, 1), default=0.3, show_default=True, help="Share of clean clips."
 )
-@click.option("--seconds", callback=_range, metavar="LOW-HIGH",
-              help="Length of a clip; long clips are chains of tasks.  [default: a single task]")  # fmt: skip
-@click.option("--fps", callback=_range, metavar="LOW-HIGH", default="16", show_default=True, help="Frames a second.")
-@click.option("--difficulty", metavar="NAME", help="Faults that are hard to see in clips with hard negatives: hard.")
+@click.option(
+    "--seconds",
+    callback=_range,
+    metavar="LOW-HIGH",
+    help="Length of clips in seconds; each clip is a chain of tasks.  [default: a single task for each clip]",
+)
+@click.option("--fps", callback=_range, metavar="LOW-HIGH", default="16", show_default=True, help="Frames per second.")
+@click.option(
+    "--difficulty",
+    metavar="NAME",
+    help="Difficulty of the clips: hard for faults that are hard to see, and hard negatives.",
+)
 @click.option("--twins", is_flag=True, help="Also write the clean twin of each faulty clip.")
-@click.option("--size", callback=_size, default="640x480", show_default=True, help="Size in pixels.")
-@click.option("--world", help="Only the surroundings and objects of this world.")
+@click.option("--size", callback=_size, default="640x480", show_default=True, help="Size of a frame in pixels.")
+@click.option("--world", help="Use only the surroundings and objects of this world.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
 @click.option("--gl", type=click.Choice(["auto", "egl", "osmesa"]), default="auto", show_default=True,
               help="Offscreen renderer.")  # fmt: skip
-@click.option("--domain", help="A built-in domain or a folder.  [default: the built-in default]")
+@click.option("--domain", help="Name of a built-in domain, or the folder of a domain.  [default: the built-in default]")
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as one JSON object.")
 def simulate(
     out: Path,

@@ -33,21 +33,30 @@ _MEASURES = {
 
 @click.command("judge-check")
 @click.argument("pairs", type=click.Path(path_type=Path))
-@click.option("--judge", default="offline", show_default=True, help="offline, table:FILE, or a model: KIND:NAME[@URL].")
 @click.option(
-    "--rubric", default="robogaze", show_default=True, help="The questions to a model, and the axes that count."
+    "--judge",
+    default="offline",
+    show_default=True,
+    help="Judge to measure: offline, table:FILE, or a model KIND:NAME[@URL].",
 )
-@click.option("--split", help="Only the pairs of this split of the file.")
+@click.option(
+    "--rubric",
+    default="robogaze",
+    show_default=True,
+    help="Rubric with the questions to a model and the axes that count.",
+)
+@click.option("--split", help="Use only the pairs of this split.")
 @click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True,
-              help="How often to judge each pair.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The seed of the resampling.")
+              help="Number of times to judge each pair.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed of the resampling.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def judge_check(pairs: Path, judge: str, rubric: str, split: str | None, repeats: int, seed: int, as_json: bool) -> int:
     """Measure a judge against ratings of pairs of descriptions.
 
     PAIRS is a JSONL file of {"reference": ..., "prediction": ..., "similarity": 0..1} or, in place of the similarity,
-    "axes": ratings on the axes of the rubric. Intervals are over "event" or "clip_id" if lines have them. With
-    --repeats the model judges each pair several times, and changed answers are counted.
+    "axes": ratings on the axes of the rubric. For the intervals, pairs with the same "event", or else the same
+    "clip_id", are resampled together. With --repeats, the model judges each pair several times, and changed answers are
+    counted.
     """
     check_exist(pairs)
     import numpy as np

@@ -12,11 +12,14 @@ from robogaze.cli.shared.clips import check_exist
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
-@click.option("--out", type=click.Path(path_type=Path), metavar="PATH", help="Merge these run folders into PATH.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="PATH", help="Merge the given run folders into this folder."
+)
 def merge(runs: tuple[Path, ...], out: Path | None) -> int:
-    """Merge the shards of each RUN (RUN.shards/*, as --shard writes them) into RUN.
+    """Merge the shards of each RUN into RUN.
 
-    With --out, merge the given run folders into that folder. Merge again to add clips that were scored later.
+    `robogaze score --shard` writes the shards to RUN.shards/. With --out, merge the given run folders into PATH
+    instead. Merge again to add clips that were scored later.
     """
     from robogaze.errors import InputError
     from robogaze.run.shards import shards_of, written_shards

@@ -29,34 +29,50 @@ _LOGGED_S = 15.0
 @click.command()
 @click.argument("environments", nargs=-1, required=True, metavar="ENVIRONMENT...")
 @click.option("--model", required=True, help=MODEL_HELP)
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="The run folder.")
-@click.option("--mode", type=click.Choice(["qa", "player"]), default="qa", show_default=True,
-              help="With documents and source where the environment has them, or as a player without.")  # fmt: skip
-@click.option("--budget", type=click.IntRange(min=1), default=200, show_default=True, help="Steps of each play.")
+@click.option(
+    "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Run folder; needed to resume."
+)
+@click.option(
+    "--mode",
+    type=click.Choice(["qa", "player"]),
+    default="qa",
+    show_default=True,
+    help="With qa, the agent also reads the documents and source of an environment; with player, only replies.",
+)
+@click.option(
+    "--budget", type=click.IntRange(min=1), default=200, show_default=True, help="Number of steps in each play."
+)
 @click.option("--sessions", type=click.IntRange(min=1), default=1, show_default=True,
-              help="Plays in each environment.")  # fmt: skip
-@click.option("--agent", default="full", show_default=True, help="full, or plain without reflection and verification.")
+              help="Number of plays in each environment.")  # fmt: skip
+@click.option(
+    "--agent", default="full", show_default=True, help="Agent: full, or plain without reflection and verification."
+)
 @click.option("--domain", default="interactive", show_default=True,
-              help="A domain with agents: a built-in one or a folder.")  # fmt: skip
+              help="Domain with agents: the name of a built-in domain, or a folder.")  # fmt: skip
 @click.option("--memory", type=click.Choice(["none", "in_session", "cross_session", "both"]),
               help="What the agent remembers.  [default: that of the agent]")  # fmt: skip
-@click.option("--seed", type=int, help="Seed of the first session; the next ones count up.  [default: the model's]")
-@click.option("--concurrency", type=click.IntRange(min=1), default=8, show_default=True, help="Plays side by side.")
+@click.option(
+    "--seed", type=int, help="Seed of the first session; each further session adds 1.  [default: as set for the model]"
+)
+@click.option(
+    "--concurrency", type=click.IntRange(min=1), default=8, show_default=True, help="Number of plays at the same time."
+)
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=30, show_default=True,
               metavar="SECONDS", help="How long to wait for a reply of an environment.")  # fmt: skip
-@click.option("--max-calls", type=click.IntRange(min=1), help="Maximum calls, across restarts.")
+@click.option("--max-calls", type=click.IntRange(min=1), help="Maximum number of calls to models, across restarts.")
 @click.option("--max-cost", type=click.FloatRange(min=0, min_open=True), metavar="USD",
               help="Maximum cost, across restarts.")  # fmt: skip
 @click.option("--outage", type=click.FloatRange(min=0), default=30, show_default=True, metavar="MINUTES",
-              help="How long to wait for a model's server that becomes unreachable.")  # fmt: skip
+              help="How long to wait for a model server that becomes unreachable.")  # fmt: skip
 @click.option("--retry-failed", is_flag=True,
-              help="Play again where answers were invalid; unanswered requests are always sent again.")  # fmt: skip
+              help="Repeat plays with invalid answers; unanswered requests are always sent again.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 def play(environments: tuple[str, ...], model: str, out: Path, as_json: bool, **given: Any) -> int:
     """Let an agent play environments, and report the faults it finds with the commands that reproduce them.
 
-    ENVIRONMENT is a name (robogaze env list), with a build after a colon such as castle:clean, or the address of a
-    server. Each step is decided by the model. The same command resumes a run that was stopped or killed.
+    ENVIRONMENT is a name that `robogaze env list` shows, a folder, or the address of a server. A name or a folder can
+    be followed by a build, as in castle:clean. The model decides each step. Run the same command again to resume a run
+    that was stopped or killed.
     """
     _check_environments(environments)
     from robogaze.backends.config import ModelsConfig

@@ -43,22 +43,38 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="[NAME=]RUN...")
-@click.option("--keep", callback=_keep, metavar="SHARE|NUMBER",
-              help="Write kept.jsonl, a manifest of the best of each prompt: 0.5 for half, 2 for two.")  # fmt: skip
-@click.option("--episodes", is_flag=True, help="Also write the kept episodes of LeRobot data sets.")
-@click.option("--prompts", type=_FILE, help="A manifest or table with clip_id and prompt_id.  [default: the reports']")
-@click.option("--weights", default="default", show_default=True, help="Weights: a name in judges/ranking/ or a file.")
-@click.option("--labels", type=_FILE, help="Labels of people: clip_id, usable, and severe if known (CSV or JSONL).")
-@click.option("--scores", type=_FILE, help="Scores of other tools: clip_id, and a column each; higher is better.")
+@click.option(
+    "--keep",
+    callback=_keep,
+    metavar="SHARE|NUMBER",
+    help="Write kept.jsonl, a manifest of the best candidates of each prompt: 0.5 keeps half, 2 keeps two.",
+)
+@click.option("--episodes", is_flag=True, help="Also write lists of the kept episodes of LeRobot data sets.")
+@click.option(
+    "--prompts", type=_FILE, help="Manifest or table with clip_id and prompt_id.  [default: as in the reports]"
+)
+@click.option(
+    "--weights",
+    default="default",
+    show_default=True,
+    help="Weights of the ranking: a name in judges/ranking/ or a file.",
+)
+@click.option("--labels", type=_FILE,
+              help="CSV or JSONL file of labels by people: clip_id, usable and, if known, severe.")  # fmt: skip
+@click.option("--scores", type=_FILE,
+              help="CSV or JSONL file of scores by other tools: clip_id and a column for each tool; higher is "
+              "better.")  # fmt: skip
 @click.option("--baseline", metavar="MEASURE", default="random", show_default=True,
-              help="The measure that the others are compared with.")  # fmt: skip
-@click.option("--calibrate", is_flag=True, help="Fit weights to --labels, test them on held-out prompts; weights.yaml.")
-@click.option("--folds", type=click.IntRange(min=2), default=10, show_default=True, help="Groups of held-out prompts.")
+              help="Measure to compare the others with.")  # fmt: skip
+@click.option("--calibrate", is_flag=True,
+              help="Fit weights to --labels, test them on held-out prompts, and write weights.yaml.")  # fmt: skip
+@click.option("--folds", type=click.IntRange(min=2), default=10, show_default=True,
+              help="Number of groups of prompts; --calibrate holds out one group at a time.")  # fmt: skip
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
               help="Confidence level of intervals.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the folds.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed of --folds.")
 @click.option("--mixed", is_flag=True, help="Allow reports of different domains or pipelines.")
-@click.option("--domain", help="The domain whose words the page uses.  [default: that of the reports]")
+@click.option("--domain", help="Domain whose words the page uses.  [default: that of the reports]")
 @options.printing("every table, ranking.json, the kept clips, and a page")
 def rank(
     paths: tuple[str, ...],
@@ -81,9 +97,10 @@ def rank(
 ) -> int:
     """Rank the candidates of each prompt by how usable they are, from reports alone, and keep the best.
 
-    RUN holds reports: a run folder, a folder, JSONL. Candidates of a prompt share `prompt_id`, otherwise instruction
-    and first frame. With --labels, measure how usable the kept part is, against chance and other measures. Clips
-    without a report are listed, and never kept; the exit code is then 4. Loads no video and no model library.
+    RUN holds reports: a run folder, another folder of reports, or a JSONL file. Candidates of a prompt have the same
+    `prompt_id` or, without one, the same instruction and first frame. With --labels, the command also measures how
+    usable the kept candidates are, compared with chance and with other measures. Clips without a report are listed and
+    never kept; the exit code is then 4. The command loads no video and no model library.
     """
     _check_usage(keep, episodes, labels, scores, calibrate, out)
     check_sources(paths, "RUN")

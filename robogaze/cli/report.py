@@ -17,11 +17,11 @@ COMPARISON = "comparison.json"
 
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="RUN|COMPARISON")
-@click.option("--domain", help="The folder of the reports' domain, if it is not a built-in one.")
+@click.option("--domain", help="Folder of the domain of the reports, if it is not a built-in domain.")
 def report(folder: Path, domain: str | None) -> int:
-    """Write index.html again, for a run from its reports, for a comparison from the folder of `compare --out`.
+    """Write index.html again: for a run, or for the folder that `robogaze compare --out` wrote.
 
-    The page needs no network and no server. A large page has further files in the folder `page` next to it.
+    The page needs no network and no server. A large page has further files in the folder `page` next to index.html.
     """
     if (folder / COMPARISON).is_file():
         from robogaze.reporting.pages.comparison import rewrite_comparison_page

@@ -51,11 +51,11 @@ _SHARD_FLAGS = {
 @click.option(
     "-i",
     "--instruction",
-    help="What the clips were generated for. For several instructions, use sidecars or a manifest.",
+    help="Instruction of all clips. If clips have different instructions, use sidecars or a manifest.",
 )
-@click.option("--initial-frame", type=click.Path(path_type=Path), help="An image of the scene before the clip.")
+@click.option("--initial-frame", type=click.Path(path_type=Path), help="Image of the scene before the clips begin.")
 @click.option("--layout", help=clips.LAYOUT)
-@click.option("--out", type=click.Path(path_type=Path), metavar="RUN", help="The run folder; needed to resume.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="RUN", help="Run folder; needed to resume.")
 @runs.setup_options
 @runs.run_options
 @click.option("--shard", metavar="I/N", help="Score shard I of N; robogaze merge joins the shards.")
@@ -79,8 +79,8 @@ def score(
 ) -> int:
     """Score clips: report what failed in each, when, why and how badly.
 
-    PATH is a video, a folder of videos, a manifest (.jsonl) that lists videos, or anything else that robogaze dataset
-    import reads. A sidecar next to a video gives its instruction: cup.txt, or cup.json with any field of a manifest
+    PATH is a video, a folder of videos, a manifest (.jsonl) that lists videos, or anything else that `robogaze dataset
+    import` reads. A sidecar next to a video gives its instruction: cup.txt, or cup.json with any field of a manifest
     line.
 
     Without --model, RoboGaze reports what it can measure in the frames, and which dimensions it did not examine.

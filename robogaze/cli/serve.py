@@ -28,7 +28,12 @@ _FLAGS = (
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=8000, show_default=True, help="Port to listen on.")
 @click.option("--gpus", default=1, show_default=True, help="Number of GPUs (tensor parallel size).")
-@click.option("--max-model-len", default=_MODEL_LEN, show_default=True, help="Tokens of a request and its answer.")
+@click.option(
+    "--max-model-len",
+    default=_MODEL_LEN,
+    show_default=True,
+    help="Maximum number of tokens of a request and its answer.",
+)
 @click.option("--print", "only_print", is_flag=True, help="Print the command without running it.")
 @click.argument("more", nargs=-1, type=click.UNPROCESSED)
 def serve(

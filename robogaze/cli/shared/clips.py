@@ -13,7 +13,7 @@ import click
 if TYPE_CHECKING:
     from robogaze.core.clip import Layout
 
-LAYOUT = "'single', or 'ROWSxCOLUMNS:name,name,...' for views in a grid, - for an empty panel."
+LAYOUT = "Views in a clip: 'single', or 'ROWSxCOLUMNS:name,name,...' for a grid, with - for an empty panel."
 """The help of --layout."""
 
 _COMPARED = 10_000

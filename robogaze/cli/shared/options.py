@@ -18,22 +18,30 @@ def reading(command: Command) -> Command:
     """--format, --fps, --first-frame, --lenient, --mixed and --domain: how annotations are read."""
     return _added(
         command,
-        click.option("--format", default="auto", show_default=True, help="The format of the files."),
-        click.option("--fps", type=float, help="Frames per second, for formats in frames that do not state it."),
-        click.option("--first-frame", type=click.IntRange(0, 1), help="The number of the first frame in such formats."),
-        click.option("--lenient", is_flag=True, help="Skip invalid entries and count them."),
+        click.option("--format", default="auto", show_default=True, help="Format of the files."),
+        click.option(
+            "--fps", type=float, help="Frames per second, for formats that give times in frames and no frame rate."
+        ),
+        click.option(
+            "--first-frame",
+            type=click.IntRange(0, 1),
+            help="Number of the first frame, 0 or 1, for the same formats as --fps.",
+        ),
+        click.option("--lenient", is_flag=True, help="Leave out invalid annotations and count them."),
         click.option("--mixed", is_flag=True, help="Allow labels of different taxonomies or versions."),
-        click.option("--domain", help="The domain of the labels: a name or a folder.  [default: the built-in default]"),
+        click.option("--domain", help="Domain of the labels: a name or a folder.  [default: the built-in default]"),
     )
 
 
 def judging(command: Command) -> Command:
     """--judge and --rubric."""
-    spec = "offline, table:FILE, or a model: KIND:NAME[@URL]."
+    spec = "Judge that compares descriptions: offline, table:FILE, or a model KIND:NAME[@URL]."
     return _added(
         command,
         click.option("--judge", default="offline", show_default=True, help=spec),
-        click.option("--rubric", help="The judge's rubric, a name in judges/.  [default: the domain's]"),
+        click.option(
+            "--rubric", help="Rubric of the judge: a name in judges/ or a file.  [default: that of the domain]"
+        ),
     )
 
 
@@ -43,7 +51,11 @@ def resampling(command: Command) -> Command:
     return _added(
         command,
         click.option(
-            "--resamples", type=click.IntRange(min=1), default=1000, show_default=True, help="Bootstrap resamples."
+            "--resamples",
+            type=click.IntRange(min=1),
+            default=1000,
+            show_default=True,
+            help="Number of bootstrap resamples.",
         ),
         click.option("--level", type=share, default=0.95, show_default=True, help="Confidence level of intervals."),
         click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."),
@@ -56,9 +68,16 @@ def printing(out: str) -> Callable[[Command], Command]:
     folder = click.Path(file_okay=False, path_type=Path)
     return lambda command: _added(
         command,
-        click.option("--as", "form", type=forms, default="terminal", show_default=True, help="How tables are printed."),
+        click.option(
+            "--as",
+            "form",
+            type=forms,
+            default="terminal",
+            show_default=True,
+            help="Format in which tables are printed.",
+        ),
         click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object."),
-        click.option("--out", type=folder, help=f"A folder for {out}."),
+        click.option("--out", type=folder, help=f"Folder for {out}."),
     )
 
 

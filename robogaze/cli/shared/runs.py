@@ -27,7 +27,7 @@ _MANY_CLIPS = 20
 """
 
 
-MODEL_HELP = "KIND:NAME[@URL] (kinds: openai, transformers, batch, scripted), or a YAML file of models."
+MODEL_HELP = "Model KIND:NAME[@URL] (kinds: openai, transformers, batch, scripted), or a YAML file of models."
 """The help of --model. The kinds are those of `robogaze.backends`, which is not imported for a help text."""
 
 
@@ -37,14 +37,14 @@ def setup_options(command: Command) -> Command:
         command,
         click.option(
             "--domain",
-            help="A built-in domain or the folder of one.  [default: the built-in default]",
+            help="Name of a built-in domain, or the folder of a domain.  [default: the built-in default]",
         ),
-        click.option("--pipeline", help="A pipeline of the domain.  [default: depends on --model]"),
+        click.option("--pipeline", help="Pipeline of the domain.  [default: depends on --model]"),
         click.option("--model", help=MODEL_HELP),
         click.option(
             "--concurrency",
             type=click.IntRange(min=1),
-            help="Maximum requests per model, and clips, at once.",
+            help="Maximum number of requests per model, and of clips, at the same time.",
         ),
         click.option(
             "--decoder", type=click.Choice(["pyav", "decord"]), default="pyav", show_default=True, help="Video decoder."
@@ -59,7 +59,7 @@ def run_options(command: Command) -> Command:
     retry = "Score clips with invalid answers again; unanswered requests are always sent again."
     return _with_options(
         command,
-        click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Score a random sample of N clips only."),
+        click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Score only a random sample of N clips."),
         click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random order of the clips."),
         click.option("--retry-failed", is_flag=True, help=retry),
         click.option(
@@ -67,11 +67,17 @@ def run_options(command: Command) -> Command:
             type=engines,
             default="local",
             show_default=True,
-            help="Where clips are scored.",
+            help="Score clips in this process, on a Ray cluster, or in processes of datatrove.",
         ),
-        click.option("--workers", type=click.IntRange(min=1), help="Number of processes (ray and datatrove)."),
-        click.option("--address", envvar="RAY_ADDRESS", help="A Ray cluster.  [default: a new one on this machine]"),
-        click.option("--max-calls", type=click.IntRange(min=1), help="Maximum calls, across restarts."),
+        click.option("--workers", type=click.IntRange(min=1), help="Number of processes of --engine ray or datatrove."),
+        click.option(
+            "--address",
+            envvar="RAY_ADDRESS",
+            help="Address of a Ray cluster.  [default: a new cluster on this machine]",
+        ),
+        click.option(
+            "--max-calls", type=click.IntRange(min=1), help="Maximum number of calls to models, across restarts."
+        ),
         click.option("--max-cost", type=usd, metavar="USD", help="Maximum cost, across restarts."),
         click.option(
             "--outage",

@@ -37,16 +37,19 @@ def options(command: Command) -> Command:
     seconds = click.FloatRange(min=0, min_open=True)
     for option in (
         click.option("--baseline", metavar="NAME|PATH",
-                     help="With --watch: the checkpoint or run to compare with.  [default: the first checkpoint]"),
+                     help="With --watch: checkpoint or run to compare with.  [default: the first checkpoint]"),
         click.option("--gate", type=click.Path(path_type=Path),
-                     help="With --watch: rules for each checkpoint; the first that fails ends the watch, exit code 3."),
+                     help="With --watch: rules for each checkpoint; the first one to fail ends the watch with exit "
+                          "code 3."),
         click.option("--per-checkpoint", type=click.IntRange(min=1), metavar="N",
-                     help="With --watch: a checkpoint is complete when it has N clips."),
+                     help="With --watch: treat a checkpoint as complete when it has N clips."),
         click.option("--until-idle", type=seconds, metavar="SECONDS",
                      help="With --watch: end when nothing has arrived for this time."),
         click.option("--until", metavar="FILE|-",
-                     help="With --watch: end once FILE exists (-: stdin sends a line or ends) and all is scored."),
-        click.option("--watch", is_flag=True, help="Score clips as they appear, each checkpoint in a folder of --out."),
+                     help="With --watch: end once all clips are scored and FILE exists or, with -, stdin has sent a "
+                          "line or ended."),
+        click.option("--watch", is_flag=True,
+                     help="Score clips as they appear, with a folder in --out for each checkpoint."),
     ):  # fmt: skip
         command = option(command)
     return command
