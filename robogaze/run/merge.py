@@ -77,7 +77,9 @@ def _missing(shards: Sequence[str | None]) -> tuple[str, ...]:
     if not counts:
         return ()
     if len(counts) > 1 or None in shards:
-        raise RunError("shards of different counts, or shards and whole runs, share clips and cannot be merged")
+        raise RunError(
+            "the runs share clips; name either whole runs only, or shards NUMBER/COUNT with the same COUNT only"
+        )
     count = int(counts.pop())
     return tuple(name for number in range(1, count + 1) if (name := f"{number}/{count}") not in shards)
 
