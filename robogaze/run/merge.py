@@ -78,7 +78,8 @@ def _missing(shards: Sequence[str | None]) -> tuple[str, ...]:
         return ()
     if len(counts) > 1 or None in shards:
         raise RunError(
-            "the runs share clips; name either whole runs only, or shards NUMBER/COUNT with the same COUNT only"
+            "shards of different counts, or shards and whole runs, cannot be merged, because they share clips; "
+            "name shards of one count, or whole runs"
         )
     count = int(counts.pop())
     return tuple(name for number in range(1, count + 1) if (name := f"{number}/{count}") not in shards)

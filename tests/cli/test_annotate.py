@@ -157,9 +157,12 @@ def test_another_taxonomy_is_refused(tmp_path: Path, robogaze: Shell) -> None:
         ((), "say who annotates: --as NAME"),
         (("--as", "eve", "--annotators", "ann,bob"), "--as eve is not in --annotators"),
         (("--annotators", "ann,ann"), "the names of --annotators must be different"),
-        (("--as", "ann", "--annotators-per-clip", "2"), "--annotators-per-clip is 1 to 1"),
-        (("--as", "ann", "--sample", "5"), "--sample is for --review"),
-        (("--as", "ann", "--review", ".", "--calibration", "."), "--review cannot have --from or --calibration"),
+        (("--as", "ann", "--annotators-per-clip", "2"), "--annotators-per-clip must be from 1 to 1"),
+        (("--as", "ann", "--sample", "5"), "--sample needs --review"),
+        (
+            ("--as", "ann", "--review", ".", "--calibration", "."),
+            "--review cannot be used with --from or --calibration",
+        ),
     ],
 )
 def test_what_makes_no_sense_is_a_usage_error(robogaze: Shell, arguments: tuple[str, ...], message: str) -> None:
