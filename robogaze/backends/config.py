@@ -130,7 +130,7 @@ class ModelConfig(Data):
         if (self.send == "file" or self.reuse_pictures) and self.kind != "openai":
             raise ValueError(f"send: file and reuse_pictures are for kind: openai, not {self.kind}")
         if self.reuse_pictures and self.send == "video":
-            raise ValueError("reuse_pictures names pictures, and send: video sends none; use send: images")
+            raise ValueError("reuse_pictures needs pictures, and send: video sends none; use send: images")
         return self
 
     @model_validator(mode="after")

@@ -95,7 +95,7 @@ class HttpClient:
             target = location
         return RequestRefused(
             f"{url} answers {response.status_code} and redirects to {self.redact(target) or 'no address'}; RoboGaze "
-            "does not follow redirects: if that is the model's server, use its address"
+            "does not follow redirects: use the new address if the model's server is there"
         )
 
     async def _body(self, response: "httpx2.Response") -> bytes:

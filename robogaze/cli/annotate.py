@@ -123,7 +123,9 @@ def annotate(
 
 def _check_alone(*others: object) -> None:
     if any(value is not None for value in others):
-        raise click.UsageError("--adjudicate takes PATH, --as, --store, --domain, --host, --port and --no-browser only")
+        raise click.UsageError(
+            "--adjudicate can be used only with PATH, --as, --store, --domain, --host, --port and --no-browser"
+        )
 
 
 def _open_adjudicator(paths: tuple[Path, ...], store: Path, domain: str) -> Adjudicator:

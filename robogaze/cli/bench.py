@@ -61,7 +61,10 @@ def bench(
     options = runs.GivenOptions(**given)
     options.check_domain()
     if options.engine == "datatrove":
-        raise click.UsageError("--engine datatrove is for robogaze score; robogaze compare takes its runs")
+        raise click.UsageError(
+            "robogaze bench cannot use --engine datatrove; run robogaze score for each checkpoint, then robogaze "
+            "compare"
+        )
     setup = options.setup()
     codes = []
     empty = {}

@@ -114,7 +114,7 @@ def _check_usage(
 ) -> None:
     """Refuse options that do not go together, before anything is loaded."""
     if bool(calibrations) != (reference is not None):
-        raise click.UsageError("--calibration and --reference go together")
+        raise click.UsageError("give --calibration and --reference together")
     check_sources(paths, "RUN")
     check_sources(calibrations, "--calibration")
     check_sources((reference,) if reference else (), "--reference")

@@ -48,7 +48,7 @@ def import_(path: Path, layout: str, out: Path, hashed: bool, dry_run: bool, as_
     from robogaze.store import write_whole
 
     if hashed and dry_run:
-        raise click.UsageError("--hash reads every file and --dry-run none; use one of the two")
+        raise click.UsageError("--hash reads every file and --dry-run reads none; use one of the two")
     if out.exists() and path.is_file() and out.samefile(path):
         raise click.BadParameter(f"{out} is the file to import; name another one", param_hint="--out")
     clips = out.with_name(f"{out.stem}{UNPACKED}")
@@ -196,7 +196,7 @@ def export(run: Path, to: str | None, keep: str | None, dimensions: tuple[str, .
         raise click.UsageError("--dimension needs --keep clean")
     finished = read_run(run)
     if not finished.reports:
-        raise InputError(f"{run} has no report; a run writes reports/<clip id>.json")
+        raise InputError(f"{run} has no report; name the --out folder of robogaze score")
     files = _exported(finished, to, out) if to is not None else _clean(finished, dimensions, out)
     for name, content in files.items():
         write_whole(out / name, content)
@@ -234,7 +234,9 @@ def _clean(run: FinishedRun, names: Sequence[str], out: Path) -> Mapping[str, st
     others = f"{faulty} faulty, {len(run.reports) - faulty - len(entries)} undecided"
     if not entries:
         examined = [name for name in known if any(report.coverage[name].state in COVERED for report in run.reports)]
-        way_out = f"; use --dimension to check fewer (examined in some clip: {listed(examined) or 'none'})"
+        way_out = (
+            f"; use --dimension to check fewer dimensions (examined in at least one clip: {listed(examined) or 'none'})"
+        )
         raise InputError(f"no clip of {run.root} is clean in {wanted}: {others}{way_out if not names else ''}")
     rest = f"of the others {others}" if len(entries) < len(run.reports) else "no others"
     click.echo(f"clean in {wanted}: {len(entries)} of {count(len(run.reports), 'clip')}; {rest}", err=True)

@@ -157,7 +157,9 @@ def render(
     Example: robogaze domain render full verify cup.mp4 --out verify.html
     """
     if run is not None and (clip is None or model is not None):
-        raise click.UsageError("--run needs a CLIP, and takes the models of the run instead of --model")
+        raise click.UsageError(
+            "--run needs a CLIP, and cannot be used with --model because it uses the models of the run"
+        )
     if clip is not None and run is None:
         clips.check_exist(Path(clip))
 

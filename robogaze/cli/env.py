@@ -172,7 +172,7 @@ def _numbers(bugs: str) -> dict[str, int]:
     for part in bugs.split(","):
         name, sign, number = part.strip().partition("=")
         if not sign or not number.isdecimal() or name in found:
-            raise click.UsageError(f"--bugs is DIFFICULTY=N,..., such as easy=2,medium=1, not {bugs!r}")
+            raise click.UsageError(f"--bugs must be DIFFICULTY=N,..., such as easy=2,medium=1, not {bugs!r}")
         found[name] = int(number)
     return found
 

@@ -119,7 +119,9 @@ def evaluate(
         list_unjudged(found.unjudged, judge, out)
         return 0 if found.judged else EXIT_UNFINISHED
     if reproduced_only:
-        raise click.UsageError(f"--reproduced is for lists of bugs, not for the convention {convention}")
+        raise click.UsageError(
+            f"--reproduced needs a convention for lists of bugs, such as gbqa-0.65, not {convention}"
+        )
     if not isinstance(rules, Convention):
         _refuse_options(convention, "is a released evaluator", _UNUSED)
         released = evaluate_released(predictions, reference, convention, **shared)
@@ -188,7 +190,7 @@ def _refuse_options(convention: str, what: str, unused: tuple[str, ...]) -> None
     if given:
         flags = {option.name: option.opts[-1] for option in context.command.params}
         names = ", ".join(str(flags[name]) for name in given)
-        raise click.UsageError(f"{convention} {what}, which does not have {names}")
+        raise click.UsageError(f"{names} cannot be used with the convention {convention}, which {what}")
 
 
 def _evaluate_bugs(

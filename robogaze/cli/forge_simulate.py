@@ -26,7 +26,7 @@ def _size(context: click.Context, parameter: click.Parameter, text: str) -> tupl
     size = (int(found[1]), int(found[2])) if found else (0, 0)
     # Two views are side by side in a frame, and the encoder needs even sides.
     if not (64 <= size[0] <= 1280 and 64 <= size[1] <= 960) or size[0] % 4 or size[1] % 4:
-        raise click.BadParameter("a size is WIDTHxHEIGHT, multiples of 4 from 64x64 to 1280x960")
+        raise click.BadParameter("give WIDTHxHEIGHT, both multiples of 4, from 64x64 to 1280x960")
     return size
 
 

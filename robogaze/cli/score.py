@@ -104,7 +104,7 @@ def score(
     if flags.watch:
         if any(value is not None for value in (*clip_options.values(), shard)) or only_estimate:
             raise click.UsageError(
-                "--watch cannot have --instruction, --initial-frame, --layout, --shard or --estimate"
+                "--watch cannot be used with --instruction, --initial-frame, --layout, --shard or --estimate"
             )
         return watching.watch(paths, flags, options, out, page=not no_page, tracker=tracker, as_json=as_json)
     if options.engine == "datatrove" and not only_estimate:
@@ -165,7 +165,10 @@ def write_page(run: ScoringRun) -> Path | None:
 def _tracker(text: str | None, shard: str | None, engine: str) -> Tracker | None:
     """The tracker of --track. Refused for a shard, because its numbers would look like those of the run."""
     if text is not None and (shard is not None or engine == "datatrove"):
-        raise click.UsageError("--track is for a whole run; use robogaze compare RUN --track once it is merged")
+        raise click.UsageError(
+            "--track cannot be used with --shard or --engine datatrove; once the run is merged, use robogaze compare "
+            "RUN --track"
+        )
     return tracking.opened(text)
 
 
@@ -189,9 +192,11 @@ def _score_in_shards(given: Mapping[str, Any]) -> int:
     if out is None:
         raise click.UsageError("--engine datatrove needs --out")
     if given["shard"] is not None:
-        raise click.UsageError("--engine datatrove makes the shards itself; --shard is for other schedulers")
+        raise click.UsageError("--engine datatrove makes the shards itself; leave out --shard")
     if given["as_json"]:
-        raise click.UsageError("--json is not for --engine datatrove; robogaze score prints the merged run as JSON")
+        raise click.UsageError(
+            "--json cannot be used with --engine datatrove; once the run is merged, use --json without --engine"
+        )
     options = runs.GivenOptions(**{name: given[name] for name in runs.GivenOptions.__dataclass_fields__})
     options.run_options(out).check(options.setup())
     workers = options.workers or os.cpu_count() or 1

@@ -29,7 +29,7 @@ def default_domain() -> str:
     for name, folder in domain_folders().items():
         if read_yaml(folder / "domain.yaml").parse(DomainFile).default:
             return name
-    raise InputError(f"no domain in {resource_folder('taxonomy')} says 'default: true'; name one with --domain")
+    raise InputError(f"no domain in {resource_folder('taxonomy')} has 'default: true'; name one with --domain")
 
 
 def find_domain(name_or_path: str | Path) -> Path:

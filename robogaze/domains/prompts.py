@@ -91,7 +91,9 @@ class Prompts:
         """The file of a prompt. Raises DomainError if no folder has it, or if it leads out of its folder."""
         parts = Path(name).parts
         if not parts or ".." in parts or Path(name).is_absolute() or "\0" in name:
-            raise DomainError("the name of a prompt is a path below its folder", Path(f"{name!r}"[1:-1] + SUFFIX))
+            raise DomainError(
+                "the name of a prompt must be a path below the folder of the prompts", Path(f"{name!r}"[1:-1] + SUFFIX)
+            )
         for folder in self.folders:
             path = folder / f"{name}{SUFFIX}"
             if path.is_file():
@@ -184,10 +186,10 @@ class Prompts:
     @staticmethod
     def _fields(declared: YamlText) -> dict[str, Any]:
         if not isinstance(declared.content, dict) or set(declared.content) != {"answer"}:
-            raise declared.fault("front matter has one key, 'answer'")
+            raise declared.fault("front matter must have exactly one key, 'answer'")
         fields = declared.content["answer"]
         if not isinstance(fields, dict) or not fields:
-            raise declared.fault("'answer' is a mapping of field names to kinds", ("answer",))
+            raise declared.fault("'answer' must be a mapping of field names to kinds", ("answer",))
         return fields
 
 

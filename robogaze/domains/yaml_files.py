@@ -190,7 +190,7 @@ def _check_scalar(node: yaml.ScalarNode, loader: Any, path: Path, line: int) -> 
     shown = node.value if len(node.value) <= 40 else f"{node.value[:40]}..."
     if kind == "str":
         if not node.value.isascii() and any("\ud800" <= sign <= "\udfff" for sign in node.value):
-            raise DomainError("not valid YAML: a text has half a character", path, line)
+            raise DomainError("not valid YAML: a text contains an incomplete character (a lone surrogate)", path, line)
         return
     if kind == "merge" and node.value == "<<":
         return
@@ -211,7 +211,7 @@ def _collect_lines(node: yaml.Node, key: Key, lines: dict[Key, int], path: Path,
         for name, value in node.value:
             line = name.start_mark.line + first_line
             if not isinstance(name, yaml.ScalarNode):
-                raise DomainError("not valid YAML: a key is a text or a number", path, line)
+                raise DomainError("not valid YAML: a key must be a text or a number", path, line)
             below = (*key, name.value)
             if below in lines:
                 raise DomainError(f"{name.value}: this key is repeated", path, line)

@@ -102,5 +102,5 @@ def _setting(plays: Sequence[Play]) -> tuple[str, ...]:
 
 def _known(by: Sequence[str]) -> tuple[str, ...]:
     if unknown := [name for name in by if name not in PLAY_FIELDS]:
-        raise InputError(f"plays have no {unknown[0]!r}; they have: {', '.join(PLAY_FIELDS)}")
+        raise InputError(f"plays have no field {unknown[0]!r}; their fields are: {', '.join(PLAY_FIELDS)}")
     return tuple(by)

@@ -69,7 +69,9 @@ class EvaluationConfig(Data):
     def _use_is_that_of_the_convention(self) -> Self:
         convention = CONVENTIONS.load(self.convention)
         if not isinstance(convention, Convention):
-            raise ValueError(f"{self.convention} has no such options: it is for bugs, or a released evaluator")
+            raise ValueError(
+                f"{self.convention} does not use an EvaluationConfig: it is for lists of bugs, or a released evaluator"
+            )
         if self.use != convention.use:
             raise ValueError(f"the convention {self.convention} weighs pairs by {convention.use}, not by {self.use}")
         return self

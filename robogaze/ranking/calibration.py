@@ -84,7 +84,7 @@ def held_out_weights(
 ) -> tuple[RankingWeights, ...]:
     """For each prompt, weights fitted to prompts of other folds. Raises OptionError for fewer than 2 prompts."""
     if len(prompts) < 2:
-        raise OptionError("a calibration (`calibrate`) needs labels for all candidates of 2 prompts or more")
+        raise OptionError("`calibrate` needs labels for all candidates of at least 2 prompts")
     folds = min(config.folds, len(prompts))
     order = np.random.default_rng(config.seed).permutation(len(prompts))
     fold_of = {int(place): number % folds for number, place in enumerate(order)}

@@ -27,9 +27,9 @@ class RankingConfig(Data):
     @model_validator(mode="after")
     def _keeps_something(self) -> Self:
         if isinstance(self.keep, int) and self.keep < 1:
-            raise ValueError(f"`keep` is a number of candidates from 1 on, or a share above 0, not {self.keep}")
+            raise ValueError(f"`keep` must be at least 1 candidate, or a share above 0, not {self.keep}")
         if isinstance(self.keep, float) and not 0 < self.keep <= 1:
-            raise ValueError(f"`keep` as a share is above 0 and up to 1, not {self.keep}")
+            raise ValueError(f"`keep` as a share must be above 0 and at most 1, not {self.keep}")
         return self
 
     def kept_of(self, candidates: int) -> int:

@@ -85,5 +85,5 @@ def _number(value: Any, place: str) -> float:
     except (TypeError, ValueError):
         number = float("nan")
     if isinstance(value, bool) or not isfinite(number):
-        raise InputError(f"{place}: a score is a finite number, higher for better, not {value!r}")
+        raise InputError(f"{place}: a score must be a finite number, higher for better, not {value!r}")
     return number

@@ -122,7 +122,7 @@ def screen(
 def _names(scores: Mapping[str, Mapping[str, float]]) -> list[str]:
     own = [RULE, EVENTS, SEVERITY, RANDOM, ORACLE]
     if clash := next((name for name in scores if name in (*own, CALIBRATED)), None):
-        raise OptionError(f"a column of `scores` is named {clash}, as a measure is; rename it")
+        raise OptionError(f"a column of `scores` has the name of a measure, {clash}; rename the column")
     return [*own[:3], *scores, *own[3:]]
 
 

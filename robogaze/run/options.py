@@ -67,8 +67,9 @@ class RunOptions:
         capped = self.max_calls is not None or self.max_cost_usd is not None
         if self.engine != "local" and (capped or (limited and self.engine != "datatrove")):
             raise OptionError(
-                "`max_calls`, `max_cost_usd` and the limits of calls and cost in the models file count in one process; "
-                f"with `engine` {self.engine} they cannot be kept"
+                f"with `engine` {self.engine}, several processes call the models, and no limit holds for all of them; "
+                "remove `max_calls`, `max_cost_usd` and the limits of calls and cost in the models file, or use "
+                "`engine` local"
             )
         if self.max_cost_usd is not None and config is not None:
             config.check_cost_is_limited()

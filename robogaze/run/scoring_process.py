@@ -42,7 +42,7 @@ class ScoringProcess:
             if time.monotonic() >= self.restart_s:
                 self._start()
         elif (code := self.process.poll()) is not None and code not in _FINAL_CODES:
-            self.fail(f"the scoring process ended with {code} ({self._last_message()}); it starts again")
+            self.fail(f"the scoring process ended with exit code {code} ({self._last_message()}); it starts again")
             self._end_input(self.process)
             self.process = None
             self.deaths += 1
@@ -62,7 +62,7 @@ class ScoringProcess:
         if self.process is not None:
             self._end_input(self.process)
         if self.process is not None and self.process.poll() is None:
-            self.fail("the time to close is over; the scoring process is ended")
+            self.fail("the scoring process did not finish in the time to close, and is ended")
             self.process.terminate()
             try:
                 self.process.wait(_KILL_AFTER_S)
@@ -101,7 +101,7 @@ class ScoringProcess:
                 if line.startswith("{"):  # anything else was printed by a library
                     self.receive(json.loads(line))
         if process.wait() not in (0, _GATE_FAILED) and process.returncode in _FINAL_CODES:
-            self.fail(f"the scoring process ended with {process.returncode}; {self.log} says why")
+            self.fail(f"the scoring process ended with exit code {process.returncode}; {self.log} shows why")
 
     @staticmethod
     def _end_input(process: subprocess.Popen[str]) -> None:

@@ -273,7 +273,7 @@ class Watch:
         if self._unreachable_s is None:
             self._unreachable_s = now_s
             if longest_s > 0:
-                _log.warning("%s; waiting up to %.0f min for it", error, longest_s / 60)
+                _log.warning("%s; waiting up to %.0f min for the server", error, longest_s / 60)
         if now_s - self._unreachable_s >= longest_s:
             raise error
 

@@ -99,7 +99,7 @@ class AccessCheck:
         host = headers.get("host", "")
         if not self.rules.accepts_host(host):
             return _refused(
-                421, "this server is not asked under that name; open the address that robogaze annotate printed"
+                421, "this server does not answer under this host name; open the address that robogaze annotate printed"
             )
         if headers.get("origin", f"http://{host}") != f"http://{host}":
             return _refused(403, "the request comes from a page of another site")

@@ -294,7 +294,9 @@ def _problems(decisions: Sequence[Decision], compared: ComparedClip) -> Iterator
         if bool(decision.events) != (decision.choice == "events") or not ids.issuperset(decision.events):
             yield Problem(event=disagreement.id, field="events", message="name events of this disagreement")
         if (decision.merged is not None) != (decision.choice == "merged"):
-            yield Problem(event=disagreement.id, field="merged", message="a merged event is for that choice")
+            yield Problem(
+                event=disagreement.id, field="merged", message="only the choice of merging has a merged event"
+            )
         if decision.merged is not None and decision.merged.id != disagreement.id:
             yield Problem(event=disagreement.id, field="merged", message="a merged event has the disagreement's id")
 

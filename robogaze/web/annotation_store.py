@@ -220,7 +220,9 @@ class AnnotationStore:
                 cursor = self._database.execute(query, given)
                 return cursor.fetchall(), cursor.rowcount
         except sqlite3.Error as error:
-            raise RunError(f"the store {self.path} cannot be used ({error}); free disk space or copy it") from error
+            raise RunError(
+                f"the store {self.path} cannot be used ({error}); free disk space or copy the store"
+            ) from error
 
 
 def open_store(path: Path, *, must_exist: bool = False) -> AnnotationStore:

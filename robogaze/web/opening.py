@@ -46,11 +46,13 @@ class AnnotationOptions:
         if len(set(self.annotators)) != len(self.annotators):
             raise OptionError("the names of `annotators` must be different")
         if self.per_clip is not None and not 1 <= self.per_clip <= len(self.annotators):
-            raise OptionError(f"`annotators_per_clip` is 1 to {len(self.annotators)}, the number of `annotators`")
+            raise OptionError(
+                f"`annotators_per_clip` must be from 1 to {len(self.annotators)}, the number of `annotators`"
+            )
         if self.review is not None and (self.start is not None or self.calibration is not None):
-            raise OptionError("`review` cannot have `from` or `calibration`")
+            raise OptionError("`review` cannot be used with `from` or `calibration`")
         if self.sample is not None and self.review is None:
-            raise OptionError("`sample` is for `review`")
+            raise OptionError("`sample` needs `review`")
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ def _keep_plan(store: AnnotationStore, review: str, plan: ReviewPlan) -> None:
     """Keep the plan of a review. Raises InputError if another run of this name is under review."""
     before = review_plans(store).get(review)
     if before is not None and before.run != plan.run:
-        raise InputError(f"{store.path} has a review of {before.run}, which has the same name; name another `store`")
+        raise InputError(f"{store.path} has a review of another run with this name, {before.run}; name another `store`")
     store.set_setting(f"{_REVIEW}{review}", plan.model_dump_json())
 
 

@@ -116,8 +116,8 @@ def _domain(store: AnnotationStore, given: str | None) -> Domain:
     domain = load_domain(given or known.get("domain", default_domain()))
     if known.get("taxonomy", domain.ref.taxonomy) != domain.ref.taxonomy:
         raise InputError(
-            f"the annotations in {store.path} were made with another version of the taxonomy of {domain.id}; name the "
-            "one that was used with `domain`"
+            f"the annotations in {store.path} were made with another version of the taxonomy of {domain.id}; give the "
+            "domain with that version as `domain`"
         )
     return domain
 

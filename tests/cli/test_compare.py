@@ -271,7 +271,7 @@ def test_the_judges_errors_are_taken_off(robogaze: Shell, runs: list[Path], tmp_
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--calibration", "x"), "--calibration and --reference go together"),
+        (("--calibration", "x"), "give --calibration and --reference together"),
         (("--junit", "x"), "--junit needs --gate"),
     ],
 )

@@ -282,7 +282,9 @@ def test_without_a_model_no_clip_is_clean_in_every_dimension(robogaze: Shell, ru
     ran = robogaze("dataset", "export", run, "--keep", "clean", "--out", "kept")
     assert ran.code == 1
     assert ran.err.startswith("error: no clip of run is clean in 6 dimensions (")
-    assert ran.err.endswith("2 undecided; use --dimension to check fewer (examined in some clip: visual_quality)\n")
+    assert ran.err.endswith(
+        "2 undecided; use --dimension to check fewer dimensions (examined in at least one clip: visual_quality)\n"
+    )
     assert not Path("kept").exists()
 
 
@@ -313,7 +315,7 @@ def test_event_in_another_dimension_does_not_exclude_a_clip(robogaze: Shell, run
     ran = robogaze("dataset", "export", run, "--keep", "clean", "--out", "other")
     assert ran.code == 1
     dimensions = listed(list(load_domain("robot").dimensions))
-    way_out = f"use --dimension to check fewer (examined in some clip: {dimensions})"
+    way_out = f"use --dimension to check fewer dimensions (examined in at least one clip: {dimensions})"
     assert ran.err.endswith(f"): 2 faulty, 0 undecided; {way_out}\n")
 
 
@@ -372,7 +374,10 @@ def test_run_without_a_clean_clip_is_an_error_with_counts(robogaze: Shell, run: 
     ran = robogaze("dataset", "export", run, "--keep", "clean", "--out", "kept")
     assert ran.code == 1
     assert "no clip of run is clean in 6 dimensions (" in ran.err
-    assert "): 0 faulty, 2 undecided; use --dimension to check fewer (examined in some clip: none)" in ran.err
+    assert (
+        "): 0 faulty, 2 undecided; use --dimension to check fewer dimensions (examined in at least one clip: none)"
+        in ran.err
+    )
     assert not Path("kept").exists()
 
 

@@ -79,9 +79,9 @@ def test_a_pair_without_a_judgement_is_listed_and_the_exit_code_says_so(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--margin", "0.1"], "gbqa-0.65 is for lists of bugs, which does not have --margin"),
-        (["--by", "colour"], "plays have no 'colour'"),
-        (["--convention", "robogaze", "--reproduced"], "--reproduced is for lists of bugs"),
+        (["--margin", "0.1"], "--margin cannot be used with the convention gbqa-0.65, which is for lists of bugs"),
+        (["--by", "colour"], "plays have no field 'colour'"),
+        (["--convention", "robogaze", "--reproduced"], "--reproduced needs a convention for lists of bugs"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(

@@ -39,7 +39,7 @@ def test_a_size_that_cannot_be_encoded_is_refused() -> None:
     for size in ("640", "641x480", "9999x9999", "16x16"):
         done = CliRunner().invoke(simulate, ["--out", "x", "--clips", "1", "--size", size])
         assert done.exit_code == 2
-        assert "a size is WIDTHxHEIGHT" in done.stderr
+        assert "give WIDTHxHEIGHT" in done.stderr
 
 
 def test_tasks_are_selected_and_an_unknown_one_is_refused(tmp_path: Path, renderer: None) -> None:

@@ -250,11 +250,11 @@ def test_dashes_further_down_are_no_front_matter(prompts: Prompts, shelf: Path) 
         ("answer:\n  model_config: text\n", 2, "model_config: cannot name a field"),
         ("answer:\n  goal: text\n  goal: text\n", 4, "goal: this key is repeated"),
         ("answer:\n  goal: [text\n", None, "not valid YAML"),
-        ("answer: {}\n", 2, "'answer' is a mapping of field names to kinds"),
-        ("answer: text\n", 2, "'answer' is a mapping of field names to kinds"),
-        ("answers:\n  goal: text\n", 2, "front matter has one key, 'answer'"),
-        ("answer:\n  goal: text\ntitle: x\n", 2, "front matter has one key, 'answer'"),
-        ("- answer\n", 2, "front matter has one key, 'answer'"),
+        ("answer: {}\n", 2, "'answer' must be a mapping of field names to kinds"),
+        ("answer: text\n", 2, "'answer' must be a mapping of field names to kinds"),
+        ("answers:\n  goal: text\n", 2, "front matter must have exactly one key, 'answer'"),
+        ("answer:\n  goal: text\ntitle: x\n", 2, "front matter must have exactly one key, 'answer'"),
+        ("- answer\n", 2, "front matter must have exactly one key, 'answer'"),
     ],
 )
 def test_invalid_front_matter_names_file_and_line(

@@ -151,7 +151,7 @@ def test_plays_are_grouped_by_what_differs() -> None:
 def test_groups_can_be_named() -> None:
     (system,) = evaluated(play("a", memory="none"), play("b", session=2), by=["memory"]).systems
     assert [group.setting for group in system.by_setting] == [{"memory": "both"}, {"memory": "none"}]
-    with pytest.raises(InputError, match="plays have no 'colour'; they have: "):
+    with pytest.raises(InputError, match="plays have no field 'colour'; their fields are: "):
         evaluated(play("a"), by=["colour"])
 
 

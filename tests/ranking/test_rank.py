@@ -171,7 +171,7 @@ def test_scores_are_finite_numbers_once_a_clip(reports: Path, tmp_path: Path) ->
     labels, scores = tmp_path / "labels.csv", tmp_path / "scores.csv"
     labels.write_text("clip_id,usable\np1-a,no\n")
     scores.write_text("clip_id,learned\np1-a,nan\n")
-    with pytest.raises(InputError, match=r"scores.csv:2: learned: a score is a finite number"):
+    with pytest.raises(InputError, match=r"scores.csv:2: learned: a score must be a finite number"):
         rank(reports, labels=labels, scores=scores)
     scores.write_text("clip_id,learned\np1-a,1\np1-a,2\n")
     with pytest.raises(InputError, match=r"scores.csv:3: p1-a has two rows"):

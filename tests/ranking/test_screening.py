@@ -94,7 +94,7 @@ def test_scores_of_other_tools_rank_higher_for_better_and_a_missing_score_is_nev
     scores = {"learned": {"a0": 0.1, "a1": 0.2, "a2": 0.9}}
     result = screen([prompt("a", 0, 0, 4, 4)], labels, scores, WEIGHTS, RankingConfig())
     assert values(result)["learned"] == 0.5  # a2 and a1
-    with pytest.raises(OptionError, match="rename it"):
+    with pytest.raises(OptionError, match="rename the column"):
         screen([prompt("a", 0, 0, 4, 4)], labels, {"oracle": {}}, WEIGHTS, RankingConfig())
 
 

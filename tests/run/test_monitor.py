@@ -125,7 +125,7 @@ def test_a_process_that_is_killed_is_started_again_and_scores_nothing_twice(tmp_
         wait_for(lambda: len(reports(out)) == 2)
         counts = monitor.close()
     assert counts.unscored == 0
-    assert any("the scoring process ended with -9" in failure for failure in counts.failures)
+    assert any("the scoring process ended with exit code -9" in failure for failure in counts.failures)
     assert stub.requests == 2
 
 
@@ -175,8 +175,8 @@ def test_a_wrong_model_is_a_failure_and_is_not_tried_again(tmp_path: Path) -> No
     monitor.submit(frames(), step=1)
     counts = monitor.close()
     assert counts.unscored == 1
-    assert [failure for failure in counts.failures if "ended with 2" in failure] == [
-        f"the scoring process ended with 2; {tmp_path / 'out' / 'monitor.log'} says why"
+    assert [failure for failure in counts.failures if "ended with exit code 2" in failure] == [
+        f"the scoring process ended with exit code 2; {tmp_path / 'out' / 'monitor.log'} shows why"
     ]
 
 

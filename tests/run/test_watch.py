@@ -296,7 +296,7 @@ def test_a_server_that_goes_away_is_waited_for(
         watched.wait(scored(clips, "step_1"))
         stub.away = True
         put(video, clips, "step_2/cup.mp4", "Move it back")
-        watched.wait(lambda: "waiting up to 1 min for it" in caplog.text)
+        watched.wait(lambda: "waiting up to 1 min for the server" in caplog.text)
         time.sleep(0.5)
         assert stub.requests == 1
         stub.away = False

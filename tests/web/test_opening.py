@@ -76,9 +76,9 @@ def test_a_store_is_of_one_taxonomy(entries: list[ManifestEntry], store: Annotat
     ("options", "message"),
     [
         ({"annotators": ("ann", "ann")}, "must be different"),
-        ({"annotators": ("ann",), "per_clip": 2}, "is 1 to 1, the number"),
-        ({"annotators": ("ann",), "sample": 3}, "`sample` is for `review`"),
-        ({"annotators": ("ann",), "review": Path(), "start": Path()}, "`review` cannot have"),
+        ({"annotators": ("ann",), "per_clip": 2}, "must be from 1 to 1, the number"),
+        ({"annotators": ("ann",), "sample": 3}, "`sample` needs `review`"),
+        ({"annotators": ("ann",), "review": Path(), "start": Path()}, "`review` cannot be used with"),
     ],
 )
 def test_options_that_contradict_each_other_are_refused(options: dict[str, object], message: str) -> None:

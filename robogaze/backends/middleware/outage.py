@@ -63,7 +63,7 @@ class OutageWait(Middleware):
 
     async def _poll(self, error: Unreachable) -> bool:
         started = time.monotonic()
-        _log.warning("%s; waiting up to %.0f min for it", error, self.longest_s / 60)
+        _log.warning("%s; waiting up to %.0f min for the server", error, self.longest_s / 60)
         answers = False
         while not answers and time.monotonic() - started < self.longest_s:
             await asyncio.sleep(self.poll_s)

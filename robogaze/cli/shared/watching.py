@@ -117,7 +117,7 @@ def watch(
     from robogaze.run.watch import Watch
 
     if given.engine == "datatrove":
-        raise click.UsageError("--watch is not for --engine datatrove; use local or ray")
+        raise click.UsageError("--watch cannot be used with --engine datatrove; use --engine local or ray")
     setup = given.setup()
     watching = Watch(paths, setup, given.run_options(out), flags.watch_options(page), os.environ)
     quiet_retries()

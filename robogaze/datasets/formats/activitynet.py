@@ -68,7 +68,7 @@ def split(document: Document) -> Iterator[AnnotationPart]:
     value = document.value
     kinds = [kind for kind in _KINDS if isinstance(value, dict) and isinstance(value.get(kind), dict)]
     if len(kinds) != 1:
-        raise FormatError("expected either a database or results, and not both")
+        raise FormatError("expected either the key 'database' or the key 'results', and not both")
     for name, video in value[kinds[0]].items():
         yield AnnotationPart(document, (kinds[0], name), video)
 

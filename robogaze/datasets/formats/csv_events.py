@@ -118,7 +118,7 @@ def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
     axis = context.time_axis(clip.clip_id, clip.fps, clip.frame_count, clip.duration_s)
     event_rows = [(number, row) for number, row in rows if any(name in row.cells for name in _EVENT_COLUMNS)]
     if event_rows and (len(event_rows) < len(rows) or clip.status == "unscored"):
-        raise FormatError("a clip with events cannot have a row without one, or be unscored")
+        raise FormatError("a clip with events needs an event in each of its rows, and cannot have the status unscored")
     ids = {row.cells["event_id"] for _, row in event_rows if "event_id" in row.cells}
     unused_ids = (f"{number}" for number in count(1) if f"{number}" not in ids)
     events: dict[str, list[NumberedRow]] = {}
@@ -184,7 +184,7 @@ def _event(event_id: str, rows: Sequence[NumberedRow], axis: TimeAxis, context: 
     type_, dimension = context.map_labels(event.type, event.dimension, (number, "type"), (number, "dimension"))
     spans = [span for row in rows if (span := _span(row, axis)) is not None]
     if len(spans) < len(rows) and len(rows) > 1:
-        raise FormatError(f"each row of event {event_id!r} needs a span", (number, "event_id"))
+        raise FormatError(f"each row of event {event_id!r} needs a start and an end", (number, "event_id"))
     return AnnotatedEvent(
         event_id,
         union(spans),

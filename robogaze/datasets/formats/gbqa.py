@@ -105,7 +105,9 @@ def _title(record: Mapping[str, Any]) -> str:
     nested = [value.get("name") for value in record.values() if isinstance(value, dict)]
     names = sorted({name for name in (*keyed, *nested) if isinstance(name, str)})
     if len(names) != 1:
-        raise FormatError(f"expected one name of the tested title, not {', '.join(names) or 'none'}")
+        raise FormatError(
+            f"expected one name of the tested title, in a key such as game_name, not {', '.join(names) or 'none'}"
+        )
     return names[0]
 
 

@@ -59,7 +59,7 @@ def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
     events = [_event(number, bug) for number, bug in enumerate(_BUG.finditer(listed.partition("\n## ")[0]), 1)]
     total = re.search(r"Total bugs: (\d+)", before)
     if total is not None and int(total[1]) != len(events):
-        raise FormatError(f"it says {total[1]} bugs but lists {len(events)}")
+        raise FormatError(f"the report gives a total of {total[1]} bugs but lists {len(events)}")
     return context.annotation(part, head.removeprefix(_HEAD).strip(), events)
 
 

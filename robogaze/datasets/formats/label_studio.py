@@ -127,7 +127,7 @@ def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
     """One person's annotation. Raises InputError if the number of the first frame is not given."""
     if context.first_frame is None:
         raise InputError(
-            f"{part.document.path} counts in frames; give the number of the first one with --first-frame: 1 in Label "
+            f"{part.document.path} counts in frames; give the number of the first frame with --first-frame: 1 in Label "
             "Studio's own timeline, 0 in some converters"
         )
     data, value = part.value
@@ -160,7 +160,9 @@ def _events(
             continue
         place: Place = ("result", number, "value")
         if len(value.timelinelabels) != 1:
-            raise FormatError(f"a region has one label, not {len(value.timelinelabels)}", (*place, "timelinelabels"))
+            raise FormatError(
+                f"a region must have one label, not {len(value.timelinelabels)}", (*place, "timelinelabels")
+            )
         if not value.ranges:
             raise FormatError("a region needs a range", (*place, "ranges"))
         spans = union(

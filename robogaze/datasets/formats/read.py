@@ -231,7 +231,7 @@ def _unreadable_clips(path: Path) -> Iterator[Skipped]:
         clips = TypeAdapter(tuple[Unreadable, ...]).validate_json(path.read_bytes()) if path.is_file() else ()
     except ValidationError as error:
         place, message = first_fault(error)
-        raise InputError(f"{path}: {dotted(place)}: {message}; delete it and start the run again") from error
+        raise InputError(f"{path}: {dotted(place)}: {message}; delete the file and start the run again") from error
     for clip in clips:
         yield Skipped(f"{path}", None, clip.uri, clip.reason)
 

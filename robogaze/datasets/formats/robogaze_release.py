@@ -138,7 +138,7 @@ def _check_complete(glitch: _Glitch, text: str | None, place: Place) -> None:
         if getattr(glitch, name) == 0:
             raise FormatError("Input should be greater than or equal to 1", (*place, name))
     if text is None and glitch.description is None and glitch.note is None:
-        raise FormatError("Field required, or a note", (*place, "description"))
+        raise FormatError("Field required unless there is a note", (*place, "description"))
 
 
 def _written_frames(glitch: _Glitch, record: _Record) -> tuple[float, float]:

@@ -44,7 +44,7 @@ class _SmallReads:
 
     def seek(self, to: int, whence: int = 0) -> int:
         if to < 0:
-            raise _Refused("a member claims to start before the file does")
+            raise _Refused("a member starts before the beginning of the archive")
         return self._file.seek(to, whence)
 
     def tell(self) -> int:

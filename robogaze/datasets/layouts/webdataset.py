@@ -85,7 +85,9 @@ def _fields(key: PurePosixPath, texts: Mapping[PurePosixPath, bytes], path: Path
     fields: dict[str, object] = {}
     for name in (json_name, text_name):
         if texts.get(name) is _TOO_LONG:
-            raise InputError(f"{path}/{name} is longer than {MAX_CLIP_TEXT_BYTES >> 20} MiB; it describes one clip")
+            raise InputError(
+                f"{path}/{name} is longer than {MAX_CLIP_TEXT_BYTES >> 20} MiB, the limit for the text of one clip"
+            )
     try:
         if text_name in texts:
             fields["instruction"] = texts[text_name].decode("utf-8-sig")

@@ -30,7 +30,7 @@ class Shards:
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         if done.returncode not in _FINISHED:
             last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-            raise RunError(f"shard {shard} ended with {done.returncode}: {last}")
+            raise RunError(f"shard {shard} ended with exit code {done.returncode}: {last}")
         return data
 
 

@@ -114,7 +114,7 @@ def test_invalid_result_is_refused_with_its_key(tmp_path: Path) -> None:
 
 def test_database_and_results_in_one_file_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "a.json", {"database": {"cup": {"annotations": []}}, "results": {"cup": []}})
-    with pytest.raises(InputError, match="expected either a database or results, and not both"):
+    with pytest.raises(InputError, match="expected either the key 'database' or the key 'results', and not both"):
         read_annotations(path)
 
 
@@ -131,7 +131,9 @@ def only(read: ReadAnnotations) -> ClipAnnotation:
 
 
 def test_first_frame_is_required(tmp_path: Path) -> None:
-    message = "counts in frames; give the number of the first one with --first-frame: 1 in Label Studio's own timeline"
+    message = (
+        "counts in frames; give the number of the first frame with --first-frame: 1 in Label Studio's own timeline"
+    )
     with pytest.raises(InputError, match=message):
         studio(tmp_path, studio_task("cup", studio_region()), first_frame=None, lenient=True)
     with pytest.raises(
@@ -279,7 +281,10 @@ def test_coverage_is_a_column_and_defaults_to_all_examined(tmp_path: Path) -> No
     ("lines", "why"),
     [
         (("clip_id,start_sec", "cup,1"), r"unknown column 'start_sec'; the columns are: clip_id, author,"),
-        (("clip_id,status,type", "cup,unscored,x"), "a clip with events cannot have a row without one, or be unscored"),
+        (
+            ("clip_id,status,type", "cup,unscored,x"),
+            "a clip with events needs an event in each of its rows, and cannot have the status unscored",
+        ),
         (("clip_id,status", "cup,fine"), r":2: status: Input should be 'complete', 'partial' or 'unscored'"),
         (("clip_id,status", "cup,ok"), r":2: status: Input should be 'complete', 'partial' or 'unscored'"),
         (
@@ -293,7 +298,7 @@ def test_coverage_is_a_column_and_defaults_to_all_examined(tmp_path: Path) -> No
             ("clip_id,coverage", "cup,x=examined", "cup,x=partial"),
             r":3: coverage: 'x=partial' contradicts 'x=examined'",
         ),
-        (("clip_id,event_id,start_s,end_s", "cup,a,0,1", "cup,a,,"), r"each row of event 'a' needs a span"),
+        (("clip_id,event_id,start_s,end_s", "cup,a,0,1", "cup,a,,"), r"each row of event 'a' needs a start and an end"),
         (("clip_id,start_s,end_s,start_frame", "cup,0,1,3"), r"expected start_s and end_s, or start_frame"),
         (("clip_id,severity,event_id", "cup,3,a", "cup,4,a"), r":3: severity: '4' contradicts '3' on line 2"),
         (("clip_id",), "contains no report and no annotation"),

@@ -110,7 +110,7 @@ def test_a_broken_play_says_so_where_only_bugs_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("Total bugs: 1", "Total bugs: 2", "it says 2 bugs but lists 1"),
+        ("Total bugs: 1", "Total bugs: 2", "gives a total of 2 bugs but lists 1"),
         ("Confidence: 0.75", "Confidence: high", "is not a number"),
         ("Confidence: 0.75", "Confidence: 7.5", r"is not in \[0, 1\]"),
     ],

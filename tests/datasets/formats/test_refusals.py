@@ -58,7 +58,8 @@ CHANGES: tuple[Change, ...] = (
     ("robogaze_release", (*_RELEASE, "severity"), GONE, "glitches.0.severity", "Field required; null means"),
     ("robogaze_release", (*_RELEASE, "severity"), 0, "glitches.0.severity", "Input should be greater than or equal"),
     ("robogaze_release", (*_RELEASE, "glitch_type"), GONE, "glitches.0.glitch_type", "Field required"),
-    ("robogaze_release", (*_RELEASE, "description"), GONE, "glitches.0.description", "Field required, or a note"),
+    ("robogaze_release", (*_RELEASE, "description"), GONE, "glitches.0.description",
+     "Field required unless there is a note"),
     ("robogaze_release", ("video_id",), GONE, "video_id", "Field required"),
     ("videoglitchbench", (0, "time_nodes"), GONE, "0.time_nodes", "Field required"),
     ("gbqa", ("bugs", 0, "observed_fault"), GONE, "bugs.0", "a bug needs a text under one of"),
@@ -91,10 +92,11 @@ CHANGES: tuple[Change, ...] = (
     ("videoglitchbench", (0, "no_bugs"), True, "0.no_bugs", "this contradicts 1 bugs"),
     ("videoglitchbench", (0, "time_nodes"), [], "0.time_nodes", "there are 0 entries for 1 bugs"),
     ("videoglitchbench", (0, "studio_name"), "x", "0", "game_name and studio_name could both be the title"),
-    ("gbqa", ("game_name",), GONE, "", "expected one name of the tested title, not none"),
-    ("gbqa", ("other_name",), "pan", "", "expected one name of the tested title, not cup, pan"),
+    ("gbqa", ("game_name",), GONE, "", "expected one name of the tested title, in a key such as game_name, not none"),
+    ("gbqa", ("other_name",), "pan", "",
+     "expected one name of the tested title, in a key such as game_name, not cup, pan"),
     ("label_studio", (*_STUDIO, "result", 0, "value", "timelinelabels"), ["a", "b"],
-     "0.annotations.0.result.0.value.timelinelabels", "a region has one label, not 2"),
+     "0.annotations.0.result.0.value.timelinelabels", "a region must have one label, not 2"),
     ("robogaze_demo", ("clips", 0, "clip_id"), "", "clips.0", "'' is not a valid clip id"),
 )  # fmt: skip
 
@@ -166,7 +168,7 @@ ROWS = (
     (CSV.replace(",4,", ",6,"), 2, "severity", "Input should be less than or equal to 5"),
     (CSV.replace(",0.75,", ",75,"), 2, "confidence", "Input should be less than or equal to 1"),
     (CSV.replace("pot,,", ",matter,"), 3, "clip_id", "Field required"),
-    (CSV.replace("\npot,,,,", "\ncup,,,,"), None, "", "a clip with events cannot have a row without one"),
+    (CSV.replace("\npot,,,,", "\ncup,,,,"), None, "", "a clip with events needs an event in each of its rows"),
 )
 
 

@@ -96,7 +96,7 @@ def test_run_with_unreadable_clips_is_valid_and_a_damaged_list_is_not(tmp_path: 
     write(tmp_path / "reports" / "pot.json", report("pot"))
     assert [annotation.clip_id for annotation in read_annotations(tmp_path).annotations] == ["pot"]
     write(tmp_path / "unreadable.json", [{"uri": "pan.mp4"}])
-    with pytest.raises(InputError, match=r"unreadable\.json: 0\.reason: Field required; delete it"):
+    with pytest.raises(InputError, match=r"unreadable\.json: 0\.reason: Field required; delete the file"):
         read_annotations(tmp_path)
 
 
