@@ -57,7 +57,7 @@ def _range(context: click.Context, parameter: click.Parameter, text: str | None)
     "--seconds",
     callback=_range,
     metavar="LOW-HIGH",
-    help="Length of clips in seconds; each clip is a chain of tasks.  [default: a single task for each clip]",
+    help="Length of clips in seconds: tasks follow each other until it is reached.  [default: one task per clip]",
 )
 @click.option("--fps", callback=_range, metavar="LOW-HIGH", default="16", show_default=True, help="Frames per second.")
 @click.option(

@@ -61,7 +61,7 @@ _LOGGED_S = 15.0
               metavar="SECONDS", help="How long to wait for a reply of an environment.")  # fmt: skip
 @click.option("--max-calls", type=click.IntRange(min=1), help="Maximum number of calls to models, across restarts.")
 @click.option("--max-cost", type=click.FloatRange(min=0, min_open=True), metavar="USD",
-              help="Maximum cost, across restarts.")  # fmt: skip
+              help="Maximum total cost, restarts included.")  # fmt: skip
 @click.option("--outage", type=click.FloatRange(min=0), default=30, show_default=True, metavar="MINUTES",
               help="How long to wait for a model server that becomes unreachable.")  # fmt: skip
 @click.option("--retry-failed", is_flag=True,

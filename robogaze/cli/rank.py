@@ -47,7 +47,8 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     "--keep",
     callback=_keep,
     metavar="SHARE|NUMBER",
-    help="Write kept.jsonl, a manifest of the best candidates of each prompt: 0.5 keeps half, 2 keeps two.",
+    help="Write kept.jsonl, a manifest of the best candidates of each prompt. A number below 1 is the share to keep, "
+    "otherwise how many.",
 )
 @click.option("--episodes", is_flag=True, help="Also write lists of the kept episodes of LeRobot data sets.")
 @click.option(
@@ -74,7 +75,9 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
               help="Confidence level of intervals.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed of --folds.")
 @click.option("--mixed", is_flag=True, help="Allow reports of different domains or pipelines.")
-@click.option("--domain", help="Domain whose words the page uses.  [default: that of the reports]")
+@click.option(
+    "--domain", help="Domain whose names of types and dimensions the page uses.  [default: the domain of the reports]"
+)
 @options.printing("every table, ranking.json, the kept clips, and a page")
 def rank(
     paths: tuple[str, ...],
@@ -97,11 +100,10 @@ def rank(
 ) -> int:
     """Rank the candidates of each prompt by how usable they are, from reports alone, and keep the best.
 
-    RUN holds reports: a run folder, another folder of reports, or a JSONL file. Candidates of a prompt have the same
-    `prompt_id` or, without one, the same instruction and first frame. With --labels, the command also measures how
-    usable the kept candidates are, compared with chance and with other measures. Clips without a report are listed and
-    never kept; the exit code is then 4. The command loads no video and no model library.
-    """
+    RUN is where the reports are: a run folder, another folder of reports, or a JSONL file. Candidates of a prompt
+    have the same `prompt_id` or, without one, the same instruction and first frame. With --labels, the command also
+    measures how usable the kept candidates are, compared with chance and with other measures. Clips without a
+    report are listed and never kept; the exit code is then 4. The command loads no video and no model library."""
     _check_usage(keep, episodes, labels, scores, calibrate, out)
     check_sources(paths, "RUN")
     for option, file in (("--prompts", prompts), ("--labels", labels), ("--scores", scores)):

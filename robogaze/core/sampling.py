@@ -115,7 +115,7 @@ def unseen_spans(
 ) -> tuple[Span, ...]:
     """The stretches of more than `longest_s` inside some spans of which no frame is shown; empty if there are none.
 
-    A stretch runs from the first frame that is not shown to the next one that is, or to the end of its span.
+    A stretch begins with a frame that is not shown and ends before the next shown frame, or at the end of its span.
     """
     ends = (*times_s[1:], duration_s)
     hidden = runs(frames_in(union(spans), times_s) - set(shown))

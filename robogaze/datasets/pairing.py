@@ -124,8 +124,8 @@ def pair(references: Sequence[ClipAnnotation], systems: Sequence[System], *, mix
         raise InputError(f"no reference is complete: those of {_some(by_clip)} are partial or unscored")
     predicted = {clip_id for system in systems for clip_id in system.annotations}
     if not predicted & by_clip.keys():
-        raise InputError(f"no prediction has the id of a referenced clip (references: {_some(by_clip)}; "
-                         f"predictions: {_some(predicted)}); both sides must use the same clip ids")  # fmt: skip
+        raise InputError(f"no prediction has the id of a clip in the references (references: {_some(by_clip)}; "
+                         f"predictions: {_some(predicted)}); use the same clip ids in both")  # fmt: skip
     return Pairing(
         references=tuple(finished[clip_id] for clip_id in sorted(finished)),
         systems=tuple(systems),

@@ -227,7 +227,7 @@ def _core(region: Mask) -> Mask:
 
 
 def _edge_contrast(image: Image, border: Mask) -> float:
-    """The mean contrast across a border, in levels: the largest difference nearby in any colour."""
+    """The mean contrast along a border, in levels; at a pixel, the largest difference nearby in any colour channel."""
     rows, columns = np.flatnonzero(border.any(axis=1)), np.flatnonzero(border.any(axis=0))
     part = np.s_[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
     steps = cv2.morphologyEx(image[part], cv2.MORPH_GRADIENT, np.ones((_EDGE_PX, _EDGE_PX), np.uint8))

@@ -53,7 +53,10 @@ class EventRule(SignalRule):
     def _confidence_rises(self) -> Self:
         for inner, outer in pairwise(self.confidence):
             if self.sign * inner.peak >= self.sign * outer.peak or inner.share > outer.share:
-                raise ValueError(f"the confidence steps of {self.signal} must lead outward and never fall")
+                raise ValueError(
+                    f"the confidence steps of {self.signal} must be in order, from the threshold outward; "
+                    "the confidence must not fall"
+                )
         return self
 
     @model_validator(mode="after")

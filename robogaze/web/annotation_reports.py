@@ -1,4 +1,4 @@
-"""Submitted annotations as reports, which `evaluate` and `agree` read as they are.
+"""Converts submitted annotations to reports, which `evaluate` and `agree` read without changes.
 
 An event's evidence says who made it: its `source` is the origin, "person", "model" or "edited". Events of a model that
 the annotator rejected are hypotheses with the verdict "rejected" and the reason.

@@ -265,7 +265,7 @@ async def test_without_counts_there_is_no_confidence(client_for: Any) -> None:
 
 @pytest.mark.parametrize("steps", [[SURE[1], SURE[0]], [{**SURE[0], "correct": 10}, {**SURE[1], "correct": 9}]])
 def test_confidence_that_falls_as_the_peak_rises_is_refused(steps: list[dict[str, float]]) -> None:
-    with pytest.raises(ValidationError, match="must lead outward and never fall"):
+    with pytest.raises(ValidationError, match="must be in order, from the threshold outward"):
         Measure.model_validate({"rules": [rule(confidence=steps)]})
 
 

@@ -78,7 +78,7 @@ def run_options(command: Command) -> Command:
         click.option(
             "--max-calls", type=click.IntRange(min=1), help="Maximum number of calls to models, across restarts."
         ),
-        click.option("--max-cost", type=usd, metavar="USD", help="Maximum cost, across restarts."),
+        click.option("--max-cost", type=usd, metavar="USD", help="Maximum total cost, restarts included."),
         click.option(
             "--outage",
             type=click.FloatRange(min=0),

@@ -1,4 +1,4 @@
-"""Fixtures with a part that moves on a joint: drawers, doors and buttons with a lamp. Sizes are in metres.
+"""Fixtures with a jointed part: drawers, doors, and buttons that have a lamp. Sizes are in metres.
 
 The joint and the moving part have the name of the object; the rest is its case. The joint is at 0 when a drawer or a
 door is shut or a button is up, and slides by metres or turns by radians. An `offset_m` is always in metres; for a door

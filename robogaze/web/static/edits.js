@@ -80,7 +80,7 @@ function createEdits(clip, annotation, { now, onSelect, say }) {
     },
     remove() {
       onEvent((event) => {
-        if (event.origin !== "person") return say("A model's event is rejected (x), not deleted.", true);
+        if (event.origin !== "person") return say("An event of the model cannot be deleted; x rejects it.", true);
         annotation.change({ events: events().filter((each) => each !== event) });
       });
     },

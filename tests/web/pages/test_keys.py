@@ -433,7 +433,7 @@ def test_the_keys_of_a_review(window: Callable[..., Window], tmp_path: Path) -> 
         editor.press("Escape", "Shift+Digit2")
         assert (event()["origin"], event()["verdict"], event()["severity"]) == ("edited", "edited", 2)
         editor.press("Delete")
-        assert editor.message() == "A model's event is rejected (x), not deleted."
+        assert editor.message() == "An event of the model cannot be deleted; x rejects it."
 
 
 def test_a_models_event_that_is_joined_to_another_is_rejected_as_its_part(
