@@ -103,7 +103,8 @@ def rank(
     RUN is where the reports are: a run folder, another folder of reports, or a JSONL file. Candidates of a prompt
     have the same `prompt_id` or, without one, the same instruction and first frame. With --labels, the command also
     measures how usable the kept candidates are, compared with chance and with other measures. Clips without a
-    report are listed and never kept; the exit code is then 4. The command loads no video and no model library."""
+    report are listed and never kept; the exit code is then 4. The command loads no video and no model library.
+    """
     _check_usage(keep, episodes, labels, scores, calibrate, out)
     check_sources(paths, "RUN")
     for option, file in (("--prompts", prompts), ("--labels", labels), ("--scores", scores)):
