@@ -162,8 +162,8 @@ def _decode(entry: ManifestEntry, advance: Callable[[int], None]) -> DecodedFact
 @click.option(
     "--to",
     metavar="FORMAT",
-    help="Format to write: jsonl, csv, parquet, activitynet, fiftyone, label-studio, webvtt, videoglitchbench, gbqa, "
-    "or an installed format.",
+    help="Format to write: jsonl, csv, parquet, activitynet, fiftyone, label-studio, via, webvtt, videoglitchbench, "
+    "gbqa, or an installed format.",
 )
 @click.option(
     "--keep",

@@ -26,6 +26,7 @@ FORMATS: Registry[Format] = Registry(
         "gbqa_markdown": "robogaze.datasets.formats.gbqa_markdown:FORMAT",
         "activitynet": "robogaze.datasets.formats.activitynet:FORMAT",
         "label_studio": "robogaze.datasets.formats.label_studio:FORMAT",
+        "via": "robogaze.datasets.formats.via:FORMAT",
         "parquet": "robogaze.datasets.formats.parquet:FORMAT",
         "fiftyone": "robogaze.datasets.formats.fiftyone:FORMAT",
         "webvtt": "robogaze.datasets.formats.webvtt:FORMAT",

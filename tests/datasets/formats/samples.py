@@ -1,7 +1,7 @@
 """One sample of every format: the same two clips, `cup` with one event and `pot` with none."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -168,6 +168,58 @@ def studio_task(clip_id: str, *results: dict[str, Any], **changes: Any) -> dict[
     }
 
 
+VIA_ATTRIBUTES: Mapping[str, Any] = {
+    "1": {
+        "aname": "Type",
+        "anchor_id": "FILE1_Z2_XY0",
+        "type": 4,
+        "desc": "What happens",
+        "options": {"0": "floating", "1": "passing_through"},
+        "default_option_id": "",
+    },
+    "2": {"aname": "comment", "anchor_id": "FILE1_Z2_XY0", "type": 1, "desc": "", "options": {}},
+    "3": {
+        "aname": "Severity",
+        "anchor_id": "FILE1_Z2_XY0",
+        "type": 3,
+        "options": {f"{n}": f"{n + 1}" for n in range(5)},
+    },
+    "4": {"aname": "Clean", "anchor_id": "FILE1_Z0_XY0", "type": 2, "desc": "", "options": {"0": "yes"}},
+}
+
+
+def via_entry(**changes: Any) -> dict[str, Any]:
+    known = {"vid": "1", "flg": 0, "z": [1.0, 2.5], "xy": [], "av": {"1": "1", "2": TEXT, "3": "3"}}
+    return {**known, **changes}
+
+
+def via_clean(vid: str) -> dict[str, Any]:
+    return via_entry(vid=vid, z=[], av={"4": "0"})
+
+
+def via_project(
+    *entries: dict[str, Any], names: Sequence[str] = ("cup.mp4", "pot.mp4"), **changes: Any
+) -> dict[str, Any]:
+    numbered = {f"{number}": name for number, name in enumerate(names, start=1)}
+    known = {
+        "project": {
+            "pid": "__VIA_PROJECT_ID__",
+            "rev": "__VIA_PROJECT_REV_ID__",
+            "rev_timestamp": "__VIA_PROJECT_REV_TIMESTAMP__",
+            "pname": "Kitchen",
+            "creator": "VGG Image Annotator (http://www.robots.ox.ac.uk/~vgg/software/via)",
+            "data_format_version": "3.1.1",
+            "vid_list": [*numbered],
+        },
+        "config": {"file": {"loc_prefix": {"1": "", "2": "", "3": "", "4": ""}}, "ui": {}},
+        "attribute": VIA_ATTRIBUTES,
+        "file": {fid: {"fid": fid, "fname": name, "type": 4, "loc": 1, "src": ""} for fid, name in numbered.items()},
+        "metadata": {f"{entry['vid']}_{number}": entry for number, entry in enumerate(entries)},
+        "view": {vid: {"fid_list": [vid]} for vid in numbered},
+    }
+    return {**known, **changes}
+
+
 def bug(**changes: Any) -> dict[str, Any]:
     return {"id": "BUG-1", "bug_type": "passing_through", "difficulty": "easy", "observed_fault": TEXT, **changes}
 
@@ -221,5 +273,6 @@ SAMPLES: Mapping[str, Sample] = {
         {"export.json": [studio_task("cup", studio_region()), studio_task("pot")]},
         options={"fps": 16.0, "first_frame": 1},
     ),
+    "via": Sample({"via.json": via_project(via_entry(), via_clean("2"))}),
     "csv": Sample({"events.csv": CSV}, table=True),
 }

@@ -26,8 +26,8 @@ def test_every_clip_is_exported_or_counted_with_a_reason(name: str, tmp_path: Pa
     assert all(found.left_out)
 
 
-WITH_COVERAGE = ("csv", "jsonl", "parquet", "label-studio", "webvtt", "gbqa")
-"""The formats that have a clip's status, and its verdict or coverage."""
+WITH_COVERAGE = ("csv", "jsonl", "parquet", "label-studio", "via", "webvtt", "gbqa")
+"""The formats that have a clip's status, and its verdict or coverage, or that show which clips are not annotated."""
 
 
 @each_format

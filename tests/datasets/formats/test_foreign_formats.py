@@ -1,11 +1,23 @@
 """Details of single formats."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from formats.samples import TEXT, bench_record, bug, studio_region, studio_task, write
+from formats.samples import (
+    TEXT,
+    VIA_ATTRIBUTES,
+    bench_record,
+    bug,
+    studio_region,
+    studio_task,
+    via_clean,
+    via_entry,
+    via_project,
+    write,
+)
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 from robogaze.datasets.formats.read import ReadAnnotations, read_annotations
@@ -214,6 +226,109 @@ def test_predictions_are_read_if_there_is_no_annotation(tmp_path: Path) -> None:
 )
 def test_clip_id_comes_from_the_task_or_the_video(data: dict[str, str], clip_id: str, tmp_path: Path) -> None:
     assert only(studio(tmp_path, studio_task("x", data=data))).clip_id == clip_id
+
+
+# VIA.
+
+
+def via(tmp_path: Path, *entries: dict[str, Any], lenient: bool = False, **changes: Any) -> ReadAnnotations:
+    return read_annotations(write(tmp_path / "kitchen.json", via_project(*entries, **changes)), lenient=lenient)
+
+
+def attributes(**changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The sample's attributes; `a1` changes the attribute 1."""
+    return {aid: {**attribute, **changes.get(f"a{aid}", {})} for aid, attribute in VIA_ATTRIBUTES.items()}
+
+
+def test_via_segment_is_an_event_with_the_texts_of_its_options(tmp_path: Path) -> None:
+    cup = via(tmp_path, via_entry(), via_entry(z=[3, 3.5], av={"1": "floating"}), via_clean("2")).annotations[0]
+    assert cup.findings == (
+        AnnotatedEvent("1_0", (Span(1.0, 2.5),), TEXT, None, "passing_through", severity=4),
+        AnnotatedEvent("1_1", (Span(3.0, 3.5),), "floating", None, "floating"),
+    )
+    assert (cup.author, cup.status, cup.source) == ("kitchen", "complete", f"{tmp_path / 'kitchen.json'}: view.1")
+
+
+@pytest.mark.parametrize("times", [[], [1.0], [1.0, 2.0, 3.0]])
+def test_via_label_without_two_times_is_refused_and_skipped_when_lenient(times: list[float], tmp_path: Path) -> None:
+    entries = via_entry(), via_entry(z=times), via_clean("2")
+    with pytest.raises(InputError, match=r"kitchen\.json:\d+: metadata\.1_1\.z: an event needs two times"):
+        via(tmp_path, *entries)
+    read = via(tmp_path, *entries, lenient=True)
+    assert [annotation.clip_id for annotation in read.annotations] == ["pot"]
+    assert [skipped.key for skipped in read.skipped] == ["metadata.1_1.z"]
+
+
+def test_via_entries_without_two_times_and_without_a_label_are_counted(tmp_path: Path) -> None:
+    read = via(tmp_path, via_entry(), via_entry(z=[1.0], av={"1": "", "2": "Here."}), via_clean("2"))
+    assert [len(annotation.findings) for annotation in read.annotations] == [1, 0]
+    assert read.warnings == ("1 metadata record without two times, left out",)
+
+
+def test_via_video_that_nobody_touched_is_unscored(tmp_path: Path) -> None:
+    cup, pot = via(tmp_path, via_entry()).annotations
+    assert (cup.status, cup.verdict) == ("complete", "faulty")
+    assert (pot.status, pot.verdict) == ("unscored", "undecided")
+
+
+@pytest.mark.parametrize(
+    ("changes", "value", "clean"),
+    [
+        ({}, "0", True),
+        ({}, "yes", True),
+        ({}, "", False),
+        ({"options": {"0": "watched", "1": "Clean"}}, "0,1", True),
+        ({"options": {"0": "watched", "1": "Clean"}}, "0", False),
+        ({"type": 4, "options": {"0": "yes", "1": "no"}}, "1", False),
+        ({"type": 1, "options": {}}, "True", True),
+        ({"type": 1, "options": {}}, "1", True),
+        ({"type": 1, "options": {}}, "no", False),
+    ],
+)
+def test_via_clip_is_clean_if_its_file_says_so(
+    changes: dict[str, Any], value: str, clean: bool, tmp_path: Path
+) -> None:
+    entry = via_entry(vid="2", z=[], av={"4": value})
+    pot = via(tmp_path, via_entry(), entry, attribute=attributes(a4=changes)).annotations[1]
+    assert (pot.status, pot.clean) == ("complete" if clean else "unscored", clean)
+
+
+@pytest.mark.parametrize("name", ["LABEL", "glitch_type", "class", "What happens"])
+def test_via_label_is_a_named_attribute_or_the_first_choice_of_segments(name: str, tmp_path: Path) -> None:
+    others = {"0": {"aname": "place", "anchor_id": "FILE1_Z0_XY0", "type": 4, "options": {"1": "kitchen"}}}
+    named = {**others, **attributes(a1={"aname": name, "type": 3})}
+    cup = via(tmp_path, via_entry(), attribute=named).annotations[0]
+    assert [event.type for event in cup.findings] == ["passing_through"]
+
+
+def test_via_segment_without_a_label_has_no_type(tmp_path: Path) -> None:
+    read = via(tmp_path, via_entry(av={"1": "", "2": TEXT}))
+    assert read.annotations[0].findings == (AnnotatedEvent("1_0", (Span(1.0, 2.5),), TEXT),)
+    assert read.warnings == ("1 segment without a label, read as an event without a type",)
+
+
+def test_via_segment_with_two_labels_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"metadata\.1_0\.av\.1: a segment has one label, not 2"):
+        via(tmp_path, via_entry(av={"1": "0,1"}), attribute=attributes(a1={"type": 2}))
+
+
+def test_via_severity_that_is_not_1_to_5_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"metadata\.1_0\.av\.3: 'high' is not a severity from 1 to 5"):
+        via(tmp_path, via_entry(av={"1": "1", "3": "0"}), attribute=attributes(a3={"options": {"0": "high"}}))
+
+
+def test_via_clip_id_is_the_stem_and_pictures_are_no_clips(tmp_path: Path) -> None:
+    project = via_project(via_entry(), names=("films/the cup.v1.mp4", "photo.png"))
+    project["file"]["2"]["type"] = 2
+    read = read_annotations(write(tmp_path / "kitchen.json", project))
+    assert [annotation.clip_id for annotation in read.annotations] == ["the cup.v1"]
+
+
+def test_via_entry_of_no_view_and_other_versions_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"metadata\.9_0\.vid: the entry does not name a view"):
+        via(tmp_path, via_entry(vid="9"))
+    with pytest.raises(InputError, match=r"project\.data_format_version: expected version 3, not '4\.0'"):
+        via(tmp_path, project={"vid_list": [], "data_format_version": "4.0"})
 
 
 # CSV.

@@ -25,6 +25,7 @@ NAN, GONE = float("nan"), ...
 _DEMO: tuple[str | int, ...] = ("clips", 0, "events", 0)
 _RELEASE: tuple[str | int, ...] = ("glitches", 0)
 _STUDIO: tuple[str | int, ...] = (0, "annotations", 0)
+_VIA: tuple[str | int, ...] = ("metadata", "1_0")
 _NET: tuple[str | int, ...] = ("database", "cup", "annotations", 0)
 
 CHANGES: tuple[Change, ...] = (
@@ -51,6 +52,8 @@ CHANGES: tuple[Change, ...] = (
     ("label_studio", (*_STUDIO, "result", 0, "value", "ranges", 0, "start"), "17",
      "0.annotations.0.result.0.value.ranges.0.start", WHOLE),
     ("robogaze_demo", ("clips", 0, "frames"), 10**9, "clips.0.frames", "Input should be less than or equal to"),
+    ("via", (*_VIA, "z", 0), "1.0", "metadata.1_0.z.0", NUMBER),
+    ("via", (*_VIA, "z", 1), NAN, "metadata.1_0.z.1", FINITE),
     # What every event needs is there.
     ("report", ("events", 0, "severity"), GONE, "events.0.severity", "Field required"),
     ("robogaze_demo", (*_DEMO, "severity"), GONE, "clips.0.events.0.severity", "Field required"),
@@ -68,6 +71,14 @@ CHANGES: tuple[Change, ...] = (
     ("label_studio", (*_STUDIO, "result", 0, "value", "ranges"), [],
      "0.annotations.0.result.0.value.ranges", "a region needs a range"),
     ("label_studio", (0, "data"), {}, "0.annotations.0", "the task's data has neither a clip_id nor a video"),
+    ("via", (*_VIA, "z"), [1.0], "metadata.1_0.z", "an event needs two times, a start and an end, but the entry"),
+    ("via", (*_VIA, "z"), [], "metadata.1_0.z", "an event needs two times, a start and an end, but the entry"),
+    ("via", (*_VIA, "av", "1"), "7", "metadata.1_0.av.1", "'7' is not an option of the attribute 'Type'"),
+    ("via", (*_VIA, "av", "3"), "9", "metadata.1_0.av.3", "'9' is not an option of the attribute 'Severity'"),
+    ("via", ("file", "1", "fname"), GONE, "file.1.fname", "Field required"),
+    ("via", ("file", "1"), GONE, "view.1.fid_list.0", "there is no file '1'"),
+    ("via", ("file", "1", "fname"), "", "view.1", "'' is not a valid clip id"),
+    ("via", ("view", "1", "fid_list"), ["1", "2"], "view.1.fid_list", "expected a view of one video, not of 2"),
     # Spans go forward, within the clip.
     ("report", ("events", 0, "spans"), [[2.5, 1.0]], "events.0.spans.0", "a span must end after it starts"),
     ("report", ("events", 0, "spans"), [[1.0, 4.5]], "", "E1 lies outside the clip's 4.000 s"),
@@ -80,7 +91,10 @@ CHANGES: tuple[Change, ...] = (
     ("activitynet", (*_NET, "segment"), [5, 6], "database.cup.annotations.0.segment.0", "5 s is after the end of"),
     ("label_studio", (*_STUDIO, "result", 0, "value", "ranges", 0, "start"), 0,
      "0.annotations.0.result.0.value.ranges.0.start", "there is no frame -1"),
+    ("via", (*_VIA, "z"), [2.5, 1.0], "metadata.1_0.z.1", "the span ends at 1 s, before it starts at 2.5 s"),
     # A clip does not contradict itself.
+    ("via", ("metadata", "1_9"), {"vid": "1", "z": [], "av": {"4": "0"}}, "metadata.1_9.av.4",
+     "a clip with segments cannot be clean"),
     ("report", ("status",), "unscored", "", "status is 'unscored', but coverage, events and failures make it"),
     ("report", ("verdict",), "clean", "", "verdict is 'clean', but coverage, events and failures make it"),
     ("report", ("coverage", "matter", "state"), "seen", "coverage.matter.state", "Input should be 'examined', "),
@@ -103,17 +117,22 @@ CHANGES: tuple[Change, ...] = (
 
 def put(value: Any, place: tuple[str | int, ...], new: Any) -> None:
     for step in place[:-1]:
-        value = value[step]
+        value = value[_key(value, step)]
     if new is GONE:
-        del value[place[-1]]
+        del value[_key(value, place[-1])]
     else:
-        value[place[-1]] = new
+        value[_key(value, place[-1])] = new
+
+
+def _key(value: Any, step: str | int) -> str | int:
+    """A step as a key of the value: the keys of an object are texts, even if they look like numbers."""
+    return str(step) if isinstance(value, dict) else step
 
 
 def reported_place(place: tuple[str | int, ...], new: Any, key: str) -> tuple[str | int, ...]:
     """The place whose line is reported: the key, or the parent of a missing key."""
     reported: tuple[str | int, ...] = tuple(int(step) if step.isdecimal() else step for step in key.split(".") if step)
-    return reported[:-1] if new is GONE and reported == place else reported
+    return reported[:-1] if new is GONE and ".".join(map(str, place)) == key else reported
 
 
 def changed(name: str, place: tuple[str | int, ...], new: Any) -> tuple[Sample, Callable[[tuple[str | int, ...]], int]]:

@@ -217,6 +217,52 @@ def test_label_studio_results_match_the_configuration(tmp_path: Path) -> None:
         assert set(task["value"].get("timelinelabels", [])) <= labels
 
 
+# VIA.
+
+
+def test_via_keeps_spans_descriptions_and_severities(tmp_path: Path) -> None:
+    read = annotations(exported("via", tmp_path) / "via.json")
+    assert set(read) == {"cup.v1", "pot", "part", "none", "pixels"}
+    cup = read["cup.v1"]
+    assert spans(cup) == [(Span(1.0, 1.5),), (Span(2.0, 2.0625),), (Span(1.0, 2.5),)]
+    assert [(event.type, event.severity, event.description) for event in cup.findings] == [
+        ("passing_through", 4, CUP),
+        ("passing_through", 4, CUP),
+        ("floating", None, "The lid floats."),
+    ]
+    assert (cup.author, cup.status) == ("via", "complete")
+    assert {name for name, annotation in read.items() if annotation.clean} == {"pot"}
+    assert {name for name, annotation in read.items() if annotation.status == "unscored"} == {"part", "none", "pixels"}
+
+
+def test_via_has_a_view_of_every_clip_and_values_of_its_attributes(tmp_path: Path) -> None:
+    value = json.loads((exported("via", tmp_path) / "via.json").read_text())
+    assert set(value) == {"project", "config", "attribute", "file", "view", "metadata"}
+    assert value["project"]["vid_list"] == list(value["view"])
+    assert [view["fid_list"] for view in value["view"].values()] == [[fid] for fid in value["file"]]
+    assert {key: value["file"]["1"][key] for key in ("fname", "type", "src")} == {
+        "fname": "kitchen/cup.v1.mp4",
+        "type": 4,
+        "src": "../clips/kitchen/cup.v1.mp4",
+    }
+    assert [(entry["vid"], entry["z"]) for entry in value["metadata"].values()] == [
+        ("1", [1.0, 1.5]),
+        ("1", [2.0, 2.0625]),
+        ("1", [1.0, 2.5]),
+        ("2", []),
+    ]
+    for entry in value["metadata"].values():
+        for aid, chosen in entry["av"].items():
+            attribute = value["attribute"][aid]
+            assert attribute["anchor_id"] == ("FILE1_Z2_XY0" if entry["z"] else "FILE1_Z0_XY0")
+            assert attribute["type"] == 1 or chosen in attribute["options"]
+
+
+def test_via_leaves_out_parts_of_videos(tmp_path: Path) -> None:
+    found = export_reports([part_of_a_video()], videos(tmp_path), "via", tmp_path)
+    assert found.left_out == {"a part of a longer video, which the format cannot express": 1}
+
+
 # WebVTT.
 
 

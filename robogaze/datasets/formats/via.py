@@ -1,0 +1,387 @@
+"""VIA (VGG Image Annotator, version 3): video projects.
+
+    {"project": {"vid_list", ...}, "attribute": {aid: {"aname", "anchor_id", "type", "options": {oid: text}}},
+     "file": {fid: {"fname", "type"}}, "view": {vid: {"fid_list": [fid]}},
+     "metadata": {mid: {"vid", "z": [s, e], "av": {aid: value}}}}
+
+Times are seconds. A view of a video is a clip; its id is the name of the file without folder and suffix. An entry of
+`metadata` with two times is one event. Its label names a type or a dimension, and is also the description if there is
+no other. Attributes are found by name, whatever the case: the label is `type`, `label`, `glitch_type` or `class`, or
+else the first select or radio attribute of segments; the description is `description`, `comment`, `text` or `notes`;
+`severity` is the severity. A value is a text, or the id or the text of an option.
+
+Other entries are left out; one with a label is refused, because its event would be lost. A clip without segments may be
+one that nobody has watched, so it is unscored unless an entry for the whole file (`z` is empty) has an attribute
+`clean` with the value clean, yes, true or 1. The project does not name an author.
+
+Writes `via.json`. A segment is one span, so an event with several spans is several segments. A report that is
+incomplete or undecided is a view without entries, which is read as unscored. Parts of longer videos are left out.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
+from robogaze.core.report import Report, Status
+from robogaze.datasets.documents import Document, FormatError, Place
+from robogaze.datasets.formats.base import (
+    AnnotationPart,
+    AnnotationReader,
+    ExportedReport,
+    Format,
+    ReadingContext,
+    ReportWriter,
+    leave_out_undecided,
+)
+from robogaze.datasets.formats.records import ForeignRecord, Identifier, Record, Whole, parse
+from robogaze.datasets.formats.time_axis import TimeAxis
+
+_TABLES = ("attribute", "file", "view", "metadata")
+_VERSION = "3.1.1"
+
+_VIDEO_FILE, _BY_ADDRESS = 4, 2
+"""The type of a video file, and the `loc` of a file that is opened by its address."""
+_TEXT, _CHECKBOX, _RADIO, _SELECT = 1, 2, 3, 4
+"""The types of attributes."""
+_OF_SEGMENT, _OF_FILE = "FILE1_Z2_XY0", "FILE1_Z0_XY0"
+"""The anchors of attributes: a span of time, and the whole file."""
+
+_LABELS = ("type", "label", "glitch_type", "class")
+_DESCRIPTIONS = ("description", "comment", "text", "notes")
+_SEVERITY, _CLEAN = "severity", "clean"
+_SEVERITIES = ("1", "2", "3", "4", "5")
+_AFFIRMATIVE = ("clean", "yes", "true", "1")
+
+
+class _Attribute(ForeignRecord):
+    aname: str
+    anchor_id: str | None = None
+    type: Whole
+    options: dict[str, str] = {}
+
+    @property
+    def name(self) -> str:
+        """The name, without differences of case."""
+        return self.aname.strip().casefold()
+
+
+class _File(ForeignRecord):
+    fname: str
+    type: Whole
+
+
+class _View(ForeignRecord):
+    fid_list: list[str]
+
+
+class _Entry(ForeignRecord):
+    """An entry of `metadata`: a segment has two times, a point one, and the whole file none."""
+
+    z: list[float] = []
+    av: dict[str, Identifier] = {}
+
+
+@dataclass(frozen=True)
+class _Attributes:
+    """The attributes of a project, by id, and the ids of those that are read, the first choice first."""
+
+    by_id: Mapping[str, _Attribute]
+    labels: Sequence[str]
+    descriptions: Sequence[str]
+    severities: Sequence[str]
+    clean: Sequence[str]
+
+
+PlacedEntry = tuple[Place, _Entry]
+"""An entry with its place in the document."""
+
+
+@dataclass(frozen=True)
+class _Clip:
+    """A view: its id and value, the values of its entries by id, and the attributes of the project."""
+
+    vid: str
+    view: Any
+    entries: Mapping[str, Any]
+    attributes: _Attributes
+
+
+def recognises(value: Any) -> bool:
+    """A project with its list of views, and with attributes, files, views and metadata."""
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("project"), dict)
+        and isinstance(value["project"].get("vid_list"), list)
+        and all(isinstance(value.get(table), dict) for table in _TABLES)
+    )
+
+
+def split(document: Document) -> Iterator[AnnotationPart]:
+    """Each view of a video.
+
+    The parts have the whole document as their place, because what a view consists of is in several tables.
+    """
+    value = document.value
+    if not recognises(value):
+        raise FormatError(f"expected a project with a vid_list, and the objects {', '.join(_TABLES)}")
+    version = value["project"].get("data_format_version", _VERSION)
+    if not (isinstance(version, str) and version.startswith("3.")):
+        raise FormatError(f"expected version 3, not {version!r}", ("project", "data_format_version"))
+    attributes = _attributes(value["attribute"])
+    entries: dict[str, dict[str, Any]] = {vid: {} for vid in value["view"]}
+    for mid, entry in value["metadata"].items():
+        vid = entry.get("vid") if isinstance(entry, dict) else None
+        if not (isinstance(vid, str) and vid in entries):
+            raise FormatError("the entry does not name a view", ("metadata", mid, "vid"))
+        entries[vid][mid] = entry
+    for vid, view in value["view"].items():
+        if not _without_video(view, value["file"]):
+            yield AnnotationPart(document, (), _Clip(vid, view, entries[vid], attributes))
+
+
+def _attributes(table: Mapping[str, Any]) -> _Attributes:
+    attributes = {aid: _parsed(_Attribute, value, ("attribute", aid)) for aid, value in table.items()}
+
+    def named(*names: str) -> list[str]:
+        """The attributes with these names: those of segments first, then in the order of the names."""
+        found = [aid for aid, attribute in attributes.items() if attribute.name in names]
+        return sorted(
+            found,
+            key=lambda aid: (attributes[aid].anchor_id != _OF_SEGMENT, names.index(attributes[aid].name)),
+        )
+
+    others = (*_DESCRIPTIONS, _SEVERITY, _CLEAN)
+    choices = [
+        aid
+        for aid, attribute in attributes.items()
+        if attribute.anchor_id == _OF_SEGMENT and attribute.type in (_SELECT, _RADIO) and attribute.name not in others
+    ]
+    return _Attributes(
+        attributes, named(*_LABELS) or choices[:1], named(*_DESCRIPTIONS), named(_SEVERITY), named(_CLEAN)
+    )
+
+
+def _without_video(view: Any, files: Mapping[str, Any]) -> bool:
+    """Whether all files of a view are of another type. A view that does not fit is left to `read`."""
+    fids = view.get("fid_list") if isinstance(view, dict) else None
+    if not isinstance(fids, list):
+        return False
+    types = [files[fid].get("type") for fid in fids if isinstance(fid, str) and isinstance(files.get(fid), dict)]
+    return len(types) == len(fids) and all(type(kind) is int and kind != _VIDEO_FILE for kind in types)
+
+
+def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
+    """The annotation of a view."""
+    clip: _Clip = part.value
+    place: Place = ("view", clip.vid)
+    file = _video(clip, place, part.document.value["file"])
+    clip_id = PurePosixPath(file.fname).stem
+    axis = context.time_axis(clip_id)
+    entries: dict[str, PlacedEntry] = {}
+    for mid, value in clip.entries.items():
+        entry_place: Place = ("metadata", mid)
+        entries[mid] = entry_place, _parsed(_Entry, value, entry_place)
+    segments = {mid: placed for mid, placed in entries.items() if len(placed[1].z) == 2}
+    events = [_event(mid, placed, clip.attributes, axis, context) for mid, placed in segments.items()]
+    marks = [_clean(placed, clip.attributes, context) for mid, placed in entries.items() if mid not in segments]
+    clean = next((mark for mark in marks if mark is not None), None)
+    if clean is not None and events:
+        raise FormatError("a clip with segments cannot be clean", clean)
+    status: Status = "complete" if events or clean is not None else "unscored"
+    try:
+        of_view = replace(part, place=place)
+        return context.annotation(of_view, clip_id, events, axis, status=status, clip_file=file.fname)
+    except FormatError as error:
+        raise FormatError(error.message, place) from error
+
+
+def _video(clip: _Clip, place: Place, files: Mapping[str, Any]) -> _File:
+    """The only video of a view."""
+    view = _parsed(_View, clip.view, place)
+    videos = []
+    for number, fid in enumerate(view.fid_list):
+        if fid not in files:
+            raise FormatError(f"there is no file {fid!r}", (*place, "fid_list", number))
+        file = _parsed(_File, files[fid], ("file", fid))
+        if file.type == _VIDEO_FILE:
+            videos.append(file)
+    if len(videos) != 1:
+        raise FormatError(f"expected a view of one video, not of {len(videos)}", (*place, "fid_list"))
+    return videos[0]
+
+
+def _event(
+    mid: str, placed: PlacedEntry, attributes: _Attributes, axis: TimeAxis, context: ReadingContext
+) -> AnnotatedEvent:
+    place, entry = placed
+    (start, end) = entry.z
+    span = axis.seconds(start, end, (*place, "z", 0), (*place, "z", 1))
+    label, label_place = _first(attributes.labels, placed, attributes)
+    if len(label) > 1:
+        raise FormatError(f"a segment has one label, not {len(label)}", label_place)
+    if label:
+        type_, dimension = context.map_label(label[0], label_place)
+    else:
+        context.log.count("segment", "without a label, read as an event without a type")
+        type_, dimension = None, None
+    description = ", ".join(_first(attributes.descriptions, placed, attributes)[0] or label)
+    severity = _severity(*_first(attributes.severities, placed, attributes))
+    return AnnotatedEvent(mid, (span,), description, dimension, type_, severity=severity)
+
+
+def _severity(texts: Sequence[str], place: Place) -> int | None:
+    if not texts:
+        return None
+    if len(texts) > 1 or texts[0] not in _SEVERITIES:
+        raise FormatError(f"{', '.join(texts)!r} is not a severity from 1 to 5", place)
+    return int(texts[0])
+
+
+def _clean(placed: PlacedEntry, attributes: _Attributes, context: ReadingContext) -> Place | None:
+    """Where an entry without two times says that the clip is clean, None if it does not.
+
+    Raises FormatError for an entry with a label.
+    """
+    place, entry = placed
+    if _first(attributes.labels, placed, attributes)[0]:
+        times = len(entry.z)
+        message = f"an event needs two times, a start and an end, but the entry with this label has {times or 'none'}"
+        raise FormatError(message, (*place, "z"))
+    for aid in attributes.clean if not entry.z else ():
+        texts, value_place = _first([aid], placed, attributes)
+        if any(text.casefold() in _AFFIRMATIVE for text in texts):
+            return value_place
+    if entry.z or not any(aid in entry.av for aid in attributes.clean):
+        context.log.count("metadata record", "without two times, left out")
+    return None
+
+
+def _first(aids: Sequence[str], placed: PlacedEntry, attributes: _Attributes) -> tuple[Sequence[str], Place]:
+    """The texts of the first of some attributes that has a value in an entry, and the place of the value."""
+    place, entry = placed
+    for aid in aids:
+        value_place: Place = (*place, "av", aid)
+        if aid in entry.av and (texts := _texts(entry.av[aid], attributes.by_id[aid], value_place)):
+            return texts, value_place
+    return (), (*place, "av")
+
+
+def _texts(value: Identifier, attribute: _Attribute, place: Place) -> Sequence[str]:
+    """The text of a value, or of each option that it names; empty without a value.
+
+    Raises FormatError for a value that is not an option.
+    """
+    text = str(value).strip()
+    if attribute.type == _TEXT:
+        return [text] if text else []
+    options, known = attribute.options, set(attribute.options.values())
+    several = attribute.type == _CHECKBOX and text not in options and text not in known
+    chosen = [choice for item in (text.split(",") if several else [text]) if (choice := item.strip())]
+    if unknown := [choice for choice in chosen if choice not in options and choice not in known]:
+        raise FormatError(f"{unknown[0]!r} is not an option of the attribute {attribute.aname!r}", place)
+    return [text for choice in chosen if (text := options.get(choice, choice).strip())]
+
+
+def _parsed(record: type[Record], value: Any, place: Place) -> Record:
+    try:
+        return parse(record, value)
+    except FormatError as error:
+        raise FormatError(error.message, (*place, *error.place)) from error
+
+
+_TYPE_ID, _DESCRIPTION_ID, _SEVERITY_ID, _CLEAN_ID = "1", "2", "3", "4"
+"""The ids of the attributes that are written."""
+_IS_CLEAN = "1"
+"""The id of the one option of `clean`."""
+
+
+def files(clips: Sequence[ExportedReport]) -> Mapping[str, str | bytes]:
+    """`via.json`."""
+    types = sorted({event.type for clip in clips for event in clip.report.events})
+    type_ids = {type_: str(number) for number, type_ in enumerate(types, start=1)}
+    views = {str(number): clip for number, clip in enumerate(clips, start=1)}
+    value = {
+        "project": {
+            # What the tool itself writes in a project that was not shared yet.
+            "pid": "__VIA_PROJECT_ID__",
+            "rev": "__VIA_PROJECT_REV_ID__",
+            "rev_timestamp": "__VIA_PROJECT_REV_TIMESTAMP__",
+            "pname": "RoboGaze",
+            "creator": "RoboGaze",
+            "data_format_version": _VERSION,
+            "vid_list": list(views),
+        },
+        "config": _CONFIG,
+        "attribute": {
+            _TYPE_ID: _attribute(_LABELS[0], _OF_SEGMENT, _SELECT, {oid: type_ for type_, oid in type_ids.items()}),
+            _DESCRIPTION_ID: _attribute(_DESCRIPTIONS[0], _OF_SEGMENT, _TEXT, {}),
+            _SEVERITY_ID: _attribute(_SEVERITY, _OF_SEGMENT, _SELECT, {level: level for level in _SEVERITIES}),
+            _CLEAN_ID: _attribute(_CLEAN, _OF_FILE, _CHECKBOX, {_IS_CLEAN: _AFFIRMATIVE[0]}),
+        },
+        "file": {vid: _file(vid, clip) for vid, clip in views.items()},
+        "view": {vid: {"fid_list": [vid]} for vid in views},
+        "metadata": {
+            f"{vid}_{number}": {"vid": vid, "flg": 0, "z": times, "xy": [], "av": values}
+            for vid, clip in views.items()
+            for number, (times, values) in enumerate(_entries(clip.report, type_ids), start=1)
+        },
+    }
+    return {"via.json": json.dumps(value, ensure_ascii=False, indent=1) + "\n"}
+
+
+_CONFIG = {
+    "file": {"loc_prefix": {"1": "", "2": "", "3": "", "4": ""}},
+    "ui": {
+        "file_content_align": "center",
+        "file_metadata_editor_visible": True,
+        "spatial_metadata_editor_visible": True,
+        "temporal_segment_metadata_editor_visible": True,
+        "spatial_region_label_attribute_id": "",
+        "gtimeline_visible_row_count": "4",
+    },
+}
+"""The settings of a new project."""
+
+
+def why_left_out(report: Report) -> str | None:
+    """Leave out parts of longer videos."""
+    return None if report.clip.start_s is None else "a part of a longer video, which the format cannot express"
+
+
+def _attribute(name: str, anchor: str, kind: int, options: Mapping[str, str]) -> dict[str, Any]:
+    return {"aname": name, "anchor_id": anchor, "type": kind, "desc": "", "options": options, "default_option_id": ""}
+
+
+def _file(fid: str, clip: ExportedReport) -> dict[str, Any]:
+    """A file under the name of its clip, so that the name gives the clip's id."""
+    name = f"{clip.clip.id}{clip.path.suffix}"
+    return {"fid": fid, "fname": name, "type": _VIDEO_FILE, "loc": _BY_ADDRESS, "src": quote(clip.video)}
+
+
+def _entries(report: Report, type_ids: Mapping[str, str]) -> Iterator[tuple[list[float], dict[str, str]]]:
+    """The times and the values of each entry."""
+    if leave_out_undecided(report) is not None:
+        return
+    if report.verdict == "clean":
+        yield [], {_CLEAN_ID: _IS_CLEAN}
+    for event in report.events:
+        severity = {} if event.severity is None else {_SEVERITY_ID: str(event.severity)}
+        values = {_TYPE_ID: type_ids[event.type], _DESCRIPTION_ID: event.description, **severity}
+        for span in event.spans:
+            yield [span.start, span.end], values
+
+
+FORMAT = Format(
+    "via",
+    AnnotationReader(
+        "VIA 3: {project: {vid_list}, attribute, file, view, metadata: {mid: {vid, z: [s, e], av}}}",
+        recognises,
+        split,
+        read,
+    ),
+    ReportWriter(files, why_left_out),
+)
