@@ -216,7 +216,7 @@ def test_empty_key_for_an_own_server_is_no_key() -> None:
 def test_key_in_other_settings_is_refused() -> None:
     for fields in ({"extra_body": {"user": "0123456789"}}, {"url": "http://h/0123456789/v1"}, {"server": "0123456789"}):
         config = ModelConfig.model_validate({"kind": "openai", "name": "m", "url": "http://h/v1", **fields})
-        with pytest.raises(InputError, match="reports show them"):
+        with pytest.raises(InputError, match="which reports show"):
             key_sent(config, {"ROBOGAZE_API_KEY": "0123456789"})
 
 

@@ -193,7 +193,7 @@ def test_a_released_evaluator_runs_says_its_name_and_has_no_options(
     assert f"Convention {convention}." in ran.out
     assert json.loads((tmp_path / "out" / "evaluation.json").read_text())["convention"] == convention
     refused = robogaze(*plain, "--by", "split")
-    assert (refused.code, "does not have --by" in refused.err) == (2, True)
+    assert (refused.code, "--by cannot be used with the convention" in refused.err) == (2, True)
 
 
 @pytest.mark.parametrize("convention", ["glide-paper", "descriptions"])
