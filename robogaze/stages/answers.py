@@ -6,6 +6,7 @@ domain, cited frames to those that were shown, and times to the length of the cl
 
 import json
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import Annotated, Any, Literal, Self, TypeVar, get_args, get_origin
@@ -22,9 +23,17 @@ SeverityAnswer = Annotated[int, Field(ge=1, le=5)]
 ShareAnswer = Annotated[float, Field(ge=0, le=1)]
 
 
+@dataclass(frozen=True)
+class _InOrder:
+    """Keeps types apart that differ only in the order of their values: `typing` caches them as one."""
+
+    values: tuple[str | int, ...]
+
+
 def one_of(values: Iterable[str | int]) -> Any:
-    """The type of a value that is one of `values`; true and 1.0 are not the number 1."""
-    return Annotated[Literal[tuple(values)], BeforeValidator(_text_or_whole)]
+    """The type of a value that is one of `values`, in this order; true and 1.0 are not the number 1."""
+    ordered = tuple(values)
+    return Annotated[Literal[ordered], BeforeValidator(_text_or_whole), _InOrder(ordered)]
 
 
 def _text_or_whole(value: Any) -> Any:

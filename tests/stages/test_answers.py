@@ -53,3 +53,9 @@ def test_equal_contracts_are_one_class_and_others_are_not() -> None:
     assert first is again
     assert first is not other
     assert narrowed(FaultAnswer, frames=list_of(one_of((0, 4)), 9)) is not first
+
+
+def test_values_keep_their_order_whatever_was_asked_before() -> None:
+    orders = [("lifted", "dropped"), ("dropped", "lifted")]
+    answers = [narrowed(FaultAnswer, type=one_of(order)) for order in orders]
+    assert [tuple(json_schema(answer)["properties"]["type"]["enum"]) for answer in answers] == orders
