@@ -47,8 +47,8 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     "--keep",
     callback=_keep,
     metavar="SHARE|NUMBER",
-    help="Write kept.jsonl, a manifest of the best candidates of each prompt. A number below 1 is the share to keep, "
-    "otherwise how many.",
+    help="Write kept.jsonl, a manifest of the best candidates of each prompt: with 0.5 the better half of them, with 2 "
+    "the best two.",
 )
 @click.option("--episodes", is_flag=True, help="Also write lists of the kept episodes of LeRobot data sets.")
 @click.option(

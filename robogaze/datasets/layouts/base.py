@@ -2,8 +2,8 @@
 
 A layout is one module with a `FolderLayout`: `recognises` decides by the names of a source's files, and if these do not
 decide, by the content of one or two of the files; it returns False for anything it cannot read. `read` adds a manifest
-entry for each clip. Nothing is dropped silently: a file that is neither a clip nor
-describes one is listed as ignored, with the reason.
+entry for each clip. Nothing is dropped silently: a file that is neither a clip nor describes one is listed as ignored,
+with the reason.
 """
 
 import os

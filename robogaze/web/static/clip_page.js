@@ -30,7 +30,7 @@ function makeClipVideo(clip) {
 }
 
 /**
- * The frame of a page of one clip: its header, its messages, what is saved, and how it is left. `buttons` stand in the
+ * The frame of a page of one clip: its header, its messages, what is saved, and how it is left. `buttons` are part of the
  * header; `mode` is the page's name in the table of keys.
  */
 function createClipPage(clip, guide, { annotator }, clips, mode, buttons) {
@@ -77,7 +77,7 @@ function createClipPage(clip, guide, { annotator }, clips, mode, buttons) {
       if (clip.annotation.revision) showSaved("saved", "");
       return saver;
     },
-    /** Put the page together; `panel` stands beside the player. */
+    /** Put the page together; `panel` is beside the player. */
     show(picture, transport, panel, panelName, tracks) {
       home.replaceChildren(
         make(

@@ -90,7 +90,7 @@ function createEdits(clip, annotation, { now, onSelect, say }) {
         const joining = events().find(({ id }) => id === part);
         if (!joining || joining === event) {
           part = joining ? null : event.id;
-          return say(part ? "Select the event that it belongs to (n, p), then m again; m here: no." : "Not joined.");
+          return say(part ? "Select the event that it belongs to (n, p) and press m again, or press m here to cancel." : "Not joined.");
         }
         part = null;
         const others = events().filter((other) => other !== joining || joining.origin !== "person");
