@@ -11,10 +11,14 @@ from robogaze.interactive.trace import PlayEntry, Trace
 
 STEP_STAGE, RULING_STAGE = "play_step", "play_ruling"
 
+_UNDECIDED = "the play ended before it was verified"
+
 
 @dataclass
 class PlayClaim:
     """A suspected fault and what became of it. `step` is the one after which it was suspected.
+
+    Until it is decided, it is unverified and has no reason.
 
     `signs` are what a reply must show for the fault to show again: the cited texts, and the hashes of cited pictures.
     `recorded` are the commands from the last initial state to the fault; `commands` are those that showed it again,
@@ -28,7 +32,7 @@ class PlayClaim:
     signs: tuple[str, ...]
     recorded: tuple[str, ...]
     verdict: HypothesisVerdict = "unverified"
-    reason: str = "the play ended before it was verified"
+    reason: str = ""
     merged_into: str | None = None
     severity: int = 1
     confidence: float = 0.0
@@ -64,7 +68,7 @@ class PlayClaim:
     def hypothesis(self) -> Hypothesis:
         """The claim in a report, whatever its verdict."""
         return Hypothesis(
-            **self._common(), verdict=self.verdict, reason=self.reason, merged_into=self.merged_into,
+            **self._common(), verdict=self.verdict, reason=self.reason or _UNDECIDED, merged_into=self.merged_into,
             proposed_by=STEP_STAGE,
         )  # fmt: skip
 

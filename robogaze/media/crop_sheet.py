@@ -45,18 +45,22 @@ def box_at(boxes: Mapping[int, Box], number: int) -> Box:
     return Box(**{side: first[side] + share * (last[side] - first[side]) for side in first})
 
 
-def crops(images: Sequence[Image], boxes: Sequence[Box]) -> list[Image]:
-    """A crop around each picture's box; all have one size, which contains the largest box with its margin.
+def crops(images: Sequence[Image], boxes: Sequence[Box], size: tuple[int, int] | None = None) -> list[Image]:
+    """A crop around each picture's box; all have one size, by default that of `crop_size`.
 
     At the edge of a picture the crop is moved inside it, not cut.
     """
-    height, width = images[0].shape[:2]
-    size = crop_size(boxes, (width, height))
+    if size is None:
+        height, width = images[0].shape[:2]
+        size = crop_size(boxes, (width, height))
     return [_around(image, box, size) for image, box in zip(images, boxes, strict=True)]
 
 
 def crop_size(boxes: Iterable[Box], view_size: tuple[int, int]) -> tuple[int, int]:
-    """Width and height of the crops in pixels, no larger than the view; neither is under two thirds of the other."""
+    """Width and height of crops in pixels that contain the largest box with its margin, but no more than the view.
+
+    Neither is under two thirds of the other.
+    """
     width, height = view_size
     sides = [((box.right - box.left) * width, (box.bottom - box.top) * height) for box in boxes]
     least, margin = max(MIN_CROP_PX, MIN_CROP * max(view_size)), MAX_MARGIN * max(view_size)

@@ -29,7 +29,10 @@ SIDE_PX = 320
 
 
 class Track(Stage):
-    """Extends the tracks of the first `max_objects` objects over the clip, in at most `rate_fps` frames per second."""
+    """Extends the tracks of the first `max_objects` objects over the clip, in at most `rate_fps` frames per second.
+
+    An object is followed in every view in which it has a box.
+    """
 
     rate_fps: float = Field(default=16.0, gt=0)
     max_objects: int = Field(default=8, ge=1)
@@ -65,14 +68,17 @@ def learned_chase(models: Models | None) -> BeginChase | None:
 def _reasons(tracks: Sequence[ObjectTrack], max_objects: int, clip: DecodedClip) -> Mapping[int, str]:
     """Why tracks are not followed, by their position."""
     first = clip.views(0)[0]
+    followed: set[str] = set()
     reasons = {}
     for place, track in enumerate(tracks):
         if 0 not in track.boxes:
             reasons[place] = "it has no box in the first frame"
         elif not can_follow(track.boxes[0], first, SIDE_PX):
             reasons[place] = "it is too small"
-        elif place - len(reasons) >= max_objects:
+        elif track.name not in followed and len(followed) == max_objects:
             reasons[place] = f"no more than {max_objects} are followed"
+        else:
+            followed.add(track.name)
     return reasons
 
 

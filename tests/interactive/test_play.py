@@ -195,6 +195,13 @@ async def test_no_play_shows_that_there_is_no_fault(tmp_path: Path) -> None:
 # Steps and tools.
 
 
+async def test_a_bug_that_is_being_ruled_on_has_no_reason_yet(tmp_path: Path, asked: list[Any]) -> None:
+    await report_of(tmp_path, FINDING, RULES)
+    (request,) = [request for request in asked if request.stage == "play_ruling"]
+    assert "(unverified)" in request.parts[0]
+    assert "the play ended" not in request.parts[0]
+
+
 async def test_a_play_ends_when_its_steps_are_used_up_after_a_last_reflection(tmp_path: Path, asked: list[Any]) -> None:
     finish = step(tool="finish", **after(), candidate=stale(2, 3))
     report = await report_of(tmp_path, [*FINDING[:3], finish], budget=3)

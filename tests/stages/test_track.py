@@ -115,6 +115,13 @@ async def test_objects_that_cannot_be_followed_keep_their_box_and_a_note_says_wh
     )
 
 
+async def test_an_object_counts_once_however_many_views_it_is_in(robot: Domain) -> None:
+    tracks = [located(name, ball(MOVING), view) for name in ("ball", "other") for view in ("left", "right")]
+    after = await tracked(robot, [MOVING, MOVING], tracks, ("left", "right"), max_objects=1)
+    assert after.tracks is not None
+    assert [len(track.boxes) for track in after.tracks] == [32, 32, 1, 1]
+
+
 async def test_frames_at_a_lower_rate_are_enough(robot: Domain) -> None:
     after = await tracked(robot, [MOVING], [located("ball", ball(MOVING))], rate_fps=8)
     assert after.tracks is not None

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from robogaze.core.context import ObjectTrack
 from robogaze.core.events import Box
 from robogaze.domains import Domain
-from robogaze.domains.contract import list_of, record
+from robogaze.domains.contract import LIST_LIMIT, list_of, record
 from robogaze.stages.answers import narrowed, one_of
 from robogaze.stages.base import Stage
 from robogaze.stages.client import ModelClient, Query
@@ -31,11 +31,12 @@ _LOCATED = {"name": "phrase", "view": "phrase", "box": "box"}
 class GroundVariables(TypedDict):
     """The variables of the prompt `ground`: the keys of the memories to write, and the views in which to give boxes.
 
-    `views` is empty if no boxes are wanted.
+    `views` is empty if no boxes are wanted. `max_boxes` is the largest number of boxes in a view.
     """
 
     memories: tuple[str, ...]
     views: tuple[str, ...]
+    max_boxes: int
 
 
 class Ground(Stage):
@@ -88,7 +89,7 @@ class Ground(Stage):
             subject="clip",
             role=self.role(),
             prompt="ground",
-            variables=GroundVariables(memories=tuple(wanted), views=views),
+            variables=GroundVariables(memories=tuple(wanted), views=views, max_boxes=LIST_LIMIT),
             images=self._images(client),
             contract=_contract(client.domain.prompts.contract("ground"), wanted, views),
             check=_repeated,
@@ -112,7 +113,7 @@ def _contract(declared: Mapping[str, Any], memories: Sequence[str], views: Seque
     if not views:
         return answer
     located = narrowed(record("Located", _LOCATED), view=one_of(views))
-    return narrowed(answer, boxes=list_of(located))
+    return narrowed(answer, boxes=list_of(located, LIST_LIMIT * len(views)))
 
 
 def _repeated(answer: Any) -> str | None:

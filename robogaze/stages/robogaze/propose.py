@@ -56,7 +56,8 @@ class ProposeVariables(TypedDict):
     """The variables of the prompt `propose`: a dimension, its segments, what is shown, and the rules of the answer.
 
     `referred` are the other dimensions of which plain faults may be proposed. `shown` are the spans that are shown
-    densely; it is empty if the whole clip is shown. `strips` are the names of the objects that are shown over time.
+    densely; it is empty if the whole clip is shown. `strips` are the names of the objects that are shown over time, each
+    in all views in which it was found.
     `boxes` says whether the answer gives the place of a fault.
     """
 
@@ -188,16 +189,19 @@ class Propose(Examiner):
         dimension, role = client.domain.dimensions[name], self.role()
         if self.show == "clip":
             return (Part(dimension, tuple(segments), (context.clip.span,), client.frames(role)),)
-        strips = len(self._tracks(dimension, context))
+        strips = len(self._objects(dimension, context))
         room = max(client.model(role).config.max_pictures - 2 - strips, 1)
         return Density(role, self.rate_fps, self.part_s, room * client.frames_per_sheet).parts(
             dimension, segments, context, client
         )
 
-    def _tracks(self, dimension: Dimension, context: Context) -> tuple[ObjectTrack, ...]:
-        """The objects that the specialist is shown over time."""
-        shown = self.show == "segments" and dimension.object_strips
-        return (context.tracks or ())[:_MAX_STRIPS] if shown else ()
+    def _objects(self, dimension: Dimension, context: Context) -> Mapping[str, Sequence[ObjectTrack]]:
+        """The objects that the specialist is shown over time: the tracks of each, in the order of the boxes."""
+        if self.show != "segments" or not dimension.object_strips:
+            return {}
+        tracks = context.tracks or ()
+        names = list(dict.fromkeys(track.name for track in tracks))[:_MAX_STRIPS]
+        return {name: [track for track in tracks if track.name == name] for name in names}
 
     def _queries(
         self,
@@ -217,14 +221,15 @@ class Propose(Examiner):
     def _query(self, part: Part, results: ToolResults, context: Context, client: ModelClient) -> Query:
         dimension, decoded = part.dimension, client.decoded_clip
         referred = _ruled_out(part, context, client.domain) if self.refer else ()
-        tracks = self._tracks(dimension, context)
+        objects = self._objects(dimension, context)
         extra_images: tuple[FrameImage, ...] = ()
         if self.show == "clip":
             images = client.show(self.role(), part.frames)
         else:
             ends = dict.fromkeys((0, context.clip.frame_count - 1))
             images = tuple(decoded.frame_image(number) for number in ends)
-            strips = (object_strip(decoded, track, evenly(part.frames, _STRIP_FRAMES)) for track in tracks)
+            numbers = evenly(part.frames, _STRIP_FRAMES)
+            strips = (object_strip(decoded, tracks, numbers) for tracks in objects.values())
             extra_images = (*client.sheets(part.frames), *strips)
         room = client.model(self.role()).config.max_pictures - len(images) - len(extra_images)
         extra_images = (*extra_images, *results.images((*images, *extra_images), room))
@@ -239,7 +244,7 @@ class Propose(Examiner):
                 referred=referred,
                 segments=part.segments,
                 shown=() if self.show == "clip" else part.spans,
-                strips=tuple(track.name for track in tracks),
+                strips=tuple(objects),
                 boxes=self.boxes,
                 views=context.clip.layout.active,
                 severity=client.domain.taxonomy.severity,

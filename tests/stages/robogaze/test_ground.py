@@ -66,6 +66,15 @@ async def test_an_object_has_a_box_in_each_view(client_for: Any) -> None:
     assert backend.asked[0].schema["$defs"]["Located"]["properties"]["view"]["enum"] == ["left", "wrist"]
 
 
+async def test_there_is_room_for_twelve_boxes_in_each_view(client_for: Any) -> None:
+    layout = Layout(rows=1, columns=2, views=("left", "wrist"))
+    models, backend = scripted({"reply": BOTH | {"boxes": []}})
+    client, context = client_for(models, make_clip(layout=layout))
+    await Ground().run(context, client)
+    assert backend.asked[0].schema["properties"]["boxes"]["maxItems"] == 24
+    assert "at most 12 in each view" in asked_text(backend.asked[0])
+
+
 @pytest.mark.parametrize(
     ("boxes", "error"),
     [

@@ -167,6 +167,16 @@ async def test_objects_are_shown_over_time_to_the_dimensions_that_need_it(client
     assert "crops of single objects" not in without.parts[-1]
 
 
+async def test_an_object_of_several_views_is_one_picture(client_for: Any) -> None:
+    routes = ["object_scene_consistency"]
+    layout = Layout.parse("1x2:left,right")
+    tracks = tuple(TRACK.with_(view=view) for view in layout.active)
+    _, backend, _ = await specialists(client_for, NOTHING, routes=routes, known={"tracks": tracks}, layout=layout)
+    (asked,) = backend.asked
+    assert "the cup in views left, right" in asked.images[-1].label
+    assert "the cup" not in asked.images[-2].label
+
+
 async def test_with_the_whole_clip_specialists_share_everything_but_their_prompt(client_for: Any) -> None:
     stage = Propose(show="clip", boxes=False)
     routes = ["object_scene_consistency", "physical_plausibility"]
