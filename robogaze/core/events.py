@@ -30,6 +30,19 @@ class Box(Data):
             raise ValueError("a box needs left < right and top < bottom")
         return self
 
+    @property
+    def area(self) -> float:
+        """As a share of the view, in (0, 1]."""
+        return (self.right - self.left) * (self.bottom - self.top)
+
+    def iou(self, other: Self) -> float:
+        """Intersection over union with another box of the same view, in [0, 1]."""
+        width = min(self.right, other.right) - max(self.left, other.left)
+        height = min(self.bottom, other.bottom) - max(self.top, other.top)
+        if width <= 0 or height <= 0:
+            return 0.0
+        return width * height / (self.area + other.area - width * height)
+
 
 class Evidence(Data):
     """Frames that support a claim, and what is visible or was measured in them.

@@ -32,7 +32,9 @@ def test_strip_shows_all_views_of_the_object_side_by_side() -> None:
         image = decode_image(strip.jpeg, "")
     assert strip.picture.views == ("front", "wrist")
     assert strip.label.startswith("cup in views front, wrist, in 2 frames from 10 to 30")
-    backgrounds = {round(int(level) / 10) * 10 for level in np.unique(image) if (image == level).sum() > image.size / 20}
+    backgrounds = {
+        round(int(level) / 10) * 10 for level in np.unique(image) if (image == level).sum() > image.size / 20
+    }
     assert {90, 170} <= backgrounds, "front is 90 and wrist 170; side, of 130, is not shown"
     assert 130 not in backgrounds
 

@@ -13,6 +13,9 @@ from robogaze.media import DecodedClip
 from robogaze.media.claim_sheet import claim_sheet
 from robogaze.stages.robogaze.decisions import share_time
 
+SAME_OBJECT_IOU = 0.3
+"""How far the box of a claim and that of a tracked object overlap at least if the claim is about the object."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -25,7 +28,9 @@ class Place:
 def place_of(claim: Hypothesis, tracks: Sequence[ObjectTrack], clip: Clip) -> Place:
     """The boxes that the claim's evidence names; else those of the tracked object that its description names.
 
-    Of several objects, the one with the longest name counts, so that "red cup lid" is not looked for at the cup.
+    If a box is that of a tracked object, the object is followed: a sheet shows it where it was before and after, too.
+    Of several objects that are named, the one with the longest name counts, so that "red cup lid" is not looked for at
+    the cup.
     """
     views = clip.layout.active
     only = views[0] if len(views) == 1 else None
@@ -38,12 +43,22 @@ def place_of(claim: Hypothesis, tracks: Sequence[ObjectTrack], clip: Clip) -> Pl
         if name == view and view is not None and evidence.box is not None
     }
     if boxes:
-        return Place(view, boxes)
+        return Place(view, {**_followed(boxes, [track for track in tracks if track.view == view]), **boxes})
     named = [track for track in tracks if track.boxes and track.view in views and _names(track.name, claim.description)]
     if not named:
         return Place(only)
     track = max(named, key=lambda track: len(track.name))
     return Place(track.view, track.boxes)
+
+
+def _followed(boxes: Mapping[int, Box], tracks: Sequence[ObjectTrack]) -> Mapping[int, Box]:
+    """The boxes of the object that a claim's boxes show best; empty if they show none of the tracked ones."""
+    overlaps = [
+        max((box.iou(track.boxes[frame]) for frame, box in boxes.items() if frame in track.boxes), default=0.0)
+        for track in tracks
+    ]
+    best = max(overlaps, default=0.0)
+    return tracks[overlaps.index(best)].boxes if best >= SAME_OBJECT_IOU else {}
 
 
 def _names(name: str, text: str) -> bool:

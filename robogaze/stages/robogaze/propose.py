@@ -56,8 +56,7 @@ class ProposeVariables(TypedDict):
     """The variables of the prompt `propose`: a dimension, its segments, what is shown, and the rules of the answer.
 
     `referred` are the other dimensions of which plain faults may be proposed. `shown` are the spans that are shown
-    densely; it is empty if the whole clip is shown. `strips` are the names of the objects that are shown over time, each
-    in all views in which it was found.
+    densely; it is empty if the whole clip is shown. `strips` are the names of the objects that are shown over time.
     `boxes` says whether the answer gives the place of a fault.
     """
 

@@ -409,6 +409,17 @@ def test_where_a_claim_is_seen(claim: Hypothesis, place: Place) -> None:
     assert place_of(claim, (POT, CUP, CUP_LID), make_clip()) == place
 
 
+def test_a_box_of_a_tracked_object_is_followed() -> None:
+    moving = {frame: Box(left=frame / 100, top=0.5, right=frame / 100 + 0.25, bottom=0.95) for frame in (0, 8, 16, 24)}
+    ball = ObjectTrack(name="ball", view="main", boxes={**moving, 16: Box(left=0.05, top=0.5, right=0.3, bottom=0.95)})
+    place = place_of(hypothesis("H1", evidence=(HERE,)), (POT, ball), make_clip())
+    assert place == Place("main", {**ball.boxes, 16: HERE.box})
+    elsewhere = ball.with_(boxes={16: Box(left=0.2, top=0.5, right=0.45, bottom=0.95)})
+    assert place_of(hypothesis("H1", evidence=(HERE,)), (elsewhere,), make_clip()) == Place("main", {16: HERE.box})
+    other_view = ball.with_(view="wrist")
+    assert place_of(hypothesis("H1", evidence=(HERE,)), (other_view,), make_clip()) == Place("main", {16: HERE.box})
+
+
 def test_a_box_of_several_views_needs_its_view() -> None:
     clip = make_clip(layout=Layout.parse("1x2:left,right"))
     assert place_of(hypothesis("H1", evidence=(boxed(16),)), (), clip) == Place()
