@@ -30,8 +30,10 @@ class JudgedReport:
 class BugScores:
     """What plays found, as counts and shares.
 
-    `recall` has an interval over bugs, each with all its plays (Wilson's where each was played once), `precision` one
-    over reports (Wilson's). The other three have intervals over environments, which need at least two of them.
+    `found_in_any` is the share of bugs that at least one play found, with Wilson's interval: the measure for sessions
+    that remember earlier ones, and so do not report again what is known. `recall` has an interval over bugs, each with
+    all its plays (Wilson's where each was played once), `precision` one over reports (Wilson's). The last three have
+    intervals over environments, which need at least two of them.
     """
 
     plays: int
@@ -40,6 +42,7 @@ class BugScores:
     reports: int
     duplicates: int
     not_reproduced: int
+    found_in_any: Estimate
     recall: Estimate
     precision: Estimate
     recall_over_environments: Estimate

@@ -124,6 +124,7 @@ def _scores(plays: Sequence[JudgedPlay], rules: BugConvention, level: float) -> 
         reports=len(reports),
         duplicates=sum(report.duplicate is not None for report in reports),
         not_reproduced=sum(report.reproduced is False for report in reports),
+        found_in_any=_found_in_any(plays, rules, level),
         recall=_recall(plays, rules, level),
         precision=wilson(int(total[_FOUND]), int(total[_REPORTS]), level=level),
         recall_over_environments=_over_environments(environments, _share(_FOUND, _BUGS), level),
@@ -147,16 +148,27 @@ def _rows(items: Iterable[tuple[Any, tuple[int, ...]]], columns: int) -> Matrix:
 
 def _recall(plays: Sequence[JudgedPlay], rules: BugConvention, level: float, difficulty: str | None = None) -> Estimate:
     """The share of (bug, play) pairs that were found, with an interval over bugs."""
+    bugs = _bugs(plays, rules, difficulty)
+    if (bugs[:, 1] == 1).all():
+        return wilson(int(bugs[:, 0].sum()), len(bugs), level=level)
+    return _student(bugs, _share(0, 1), level)
+
+
+def _found_in_any(plays: Sequence[JudgedPlay], rules: BugConvention, level: float) -> Estimate:
+    """The share of bugs that at least one play found."""
+    bugs = _bugs(plays, rules)
+    return wilson(int((bugs[:, 0] > 0).sum()), len(bugs), level=level)
+
+
+def _bugs(plays: Sequence[JudgedPlay], rules: BugConvention, difficulty: str | None = None) -> Matrix:
+    """For each bug, in how many plays it was found, and in how many it is; shape (bugs, 2)."""
     pairs = []
     for play in plays:
         found = {report.bug for report in play.reports(rules)}
         for bug in play.of.bugs:
             if difficulty in (None, bug.difficulty or ""):
                 pairs.append(((play.of.environment.clip_id, bug.id), (int(bug.id in found), 1)))
-    bugs = _rows(pairs, 2)
-    if len(pairs) == len(bugs):
-        return wilson(int(bugs[:, 0].sum()), len(bugs), level=level)
-    return _student(bugs, _share(0, 1), level)
+    return _rows(pairs, 2)
 
 
 def _by_difficulty(plays: Sequence[JudgedPlay], rules: BugConvention, level: float) -> Mapping[str, Estimate]:

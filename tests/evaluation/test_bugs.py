@@ -134,6 +134,13 @@ def test_within_fewer_steps_only_earlier_reports_count() -> None:
     assert steps == {50: 1, 100: 2}
 
 
+def test_a_bug_that_one_of_several_sessions_found_is_found_in_any() -> None:
+    scores = scored(play("a"), play("b", session=2), play("b", session=3)).scores
+    assert (scores.found_in_any.value, scores.found_in_any.n) == (0.5, 4)
+    assert scores.recall.value == pytest.approx(3 / 12)
+    assert evaluated(play("a", environment="castle:clean")).systems[0].scores.found_in_any.n == 0
+
+
 def test_plays_are_grouped_by_what_differs() -> None:
     result = evaluated(
         play("a", memory="none", budget=50),

@@ -47,13 +47,15 @@ def _notes(result: BugEvaluation) -> tuple[str, ...]:
     return tuple(notes)
 
 
-_SCORES = ("plays", "found", "of", "reports", "duplicates", "not reproduced", "recall", "precision", "F1")
+_SCORES = (
+    "plays", "found", "of", "reports", "duplicates", "not reproduced", "in any play", "recall", "precision", "F1",
+)  # fmt: skip
 
 
 def _cells(scores: BugScores) -> tuple[Cell, ...]:
     return (
         scores.plays, scores.found, scores.bugs, scores.reports, scores.duplicates, scores.not_reproduced,
-        scores.recall, scores.precision, scores.f1,
+        scores.found_in_any, scores.recall, scores.precision, scores.f1,
     )  # fmt: skip
 
 
