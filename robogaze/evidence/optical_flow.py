@@ -113,7 +113,8 @@ def _unexplained(image: Image, other: Image, flow: _Flow) -> Levels:
     alone is not enough: where half of the picture was replaced, it fits neither half.
     """
     places = _coordinates(*flow.shape[:2]) + flow
-    warped = cv2.remap(other, places, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    # The stubs do not know that one map may have both coordinates.
+    warped = cv2.remap(other, places, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
     sample, warped_sample = (picture[::_STEP_PX, ::_STEP_PX].astype(np.float32) for picture in (image, warped))
     relit = (warped, *(cv2.transform(warped, change) for change in _light_changes(sample, warped_sample)))
     channels = cv2.split(image)
