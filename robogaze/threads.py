@@ -2,6 +2,9 @@
 
 Python waits for the threads of `asyncio.to_thread` when it ends. These are daemons, and work that calls `check` ends as
 soon as nobody waits for its result any more.
+
+A thread that has done its work waits for more: OpenCV loads its font in each thread that writes text, which takes as
+long as encoding ten pictures.
 """
 
 import asyncio
@@ -10,11 +13,13 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from contextvars import ContextVar, copy_context
+from functools import partial
+from queue import SimpleQueue
 from typing import Any, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
-NAME = "robogaze work"
-"""What every such thread is called."""
+NAME, IDLE_NAME = "robogaze work", "robogaze idle"
+"""What every such thread is called while it works, and while it waits for work."""
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -55,18 +60,47 @@ async def on_core(work: Callable[Arguments, Result], /, *args: Arguments.args, *
         return await in_thread(work, *args, **kwargs)
 
 
+_Jobs = SimpleQueue[Callable[[], Callable[[], None]]]
+"""The work of one thread; it returns what settles its result."""
+
+_idle: list[_Jobs] = []
+os.register_at_fork(after_in_child=_idle.clear)  # a fork has none of the threads
+
+
 def start_thread(work: Callable[[], Result], result: "Future[Result]") -> None:
     """Do work in a daemon thread and settle its result."""
 
-    def run() -> None:
+    def run() -> Callable[[], None]:
         try:
             found = work()
         except BaseException as error:  # noqa: BLE001 - it is the caller's, whatever it is
-            _settle(result.set_exception, error)
-        else:
-            _settle(result.set_result, found)
+            return partial(_settle, result.set_exception, error)
+        return partial(_settle, result.set_result, found)
 
-    threading.Thread(target=run, daemon=True, name=NAME).start()
+    try:
+        jobs = _idle.pop()
+    except IndexError:
+        jobs = SimpleQueue()
+        threading.Thread(target=_serve, args=(jobs,), daemon=True, name=IDLE_NAME).start()
+    jobs.put(run)
+
+
+def _serve(jobs: _Jobs) -> None:
+    """Do work as it comes; ends when as many threads as there are cores wait for work already."""
+    thread = threading.current_thread()
+    ends = False
+    while not ends:
+        work = jobs.get()
+        thread.name = NAME
+        settle = work()
+        del work  # a waiting thread keeps nothing in memory
+        thread.name = IDLE_NAME
+        # Before the result is known, so that the caller's next work finds this thread.
+        ends = len(_idle) >= (os.cpu_count() or 1)
+        if not ends:
+            _idle.append(jobs)
+        settle()
+        del settle
 
 
 def _settle(tell: Callable[[Any], None], value: object) -> None:

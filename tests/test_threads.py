@@ -1,15 +1,18 @@
 """Work in threads: its result, its error, its context, and its end when nobody waits for it."""
 
 import asyncio
+import gc
+import os
 import subprocess
 import sys
 import threading
 import time
 from contextvars import ContextVar
+from weakref import ReferenceType, ref
 
 import pytest
 
-from robogaze.threads import Abandoned, check, in_thread, on_core
+from robogaze.threads import IDLE_NAME, NAME, Abandoned, check, in_thread, on_core
 
 name: ContextVar[str] = ContextVar("name", default="none")
 
@@ -45,6 +48,55 @@ async def test_cancelled_work_ends_at_its_next_check() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert await asyncio.to_thread(ended.wait, 5)
+
+
+async def test_a_thread_that_has_done_its_work_does_the_next() -> None:
+    assert await in_thread(threading.get_ident) == await in_thread(threading.get_ident)
+
+
+async def test_work_at_the_same_time_is_in_threads_of_its_own() -> None:
+    together = threading.Barrier(3)
+    await asyncio.gather(*(in_thread(together.wait, 5) for _ in range(3)))
+
+
+async def test_no_more_threads_wait_for_work_than_there_are_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    together = threading.Barrier(6)
+    await asyncio.gather(*(in_thread(together.wait, 5) for _ in range(6)))
+    until = time.monotonic() + 5
+    while (count := sum(thread.name in (NAME, IDLE_NAME) for thread in threading.enumerate())) > 2:
+        assert time.monotonic() < until, count
+        await asyncio.sleep(0.01)
+
+
+async def test_a_waiting_thread_keeps_no_result() -> None:
+    class Large:
+        pass
+
+    async def made() -> ReferenceType[Large]:
+        return ref(await in_thread(Large))
+
+    kept = await made()
+    until = time.monotonic() + 5
+    while kept() is not None:
+        gc.collect()
+        assert time.monotonic() < until
+        await asyncio.sleep(0.01)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_fork_has_threads_of_its_own() -> None:
+    code = """
+import asyncio, os
+from robogaze.threads import in_thread
+asyncio.run(in_thread(int))
+if (child := os.fork()) == 0:
+    asyncio.run(asyncio.wait_for(in_thread(int), 5))
+    os._exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20)
+    assert done.stdout == "7\n", done.stderr
 
 
 def test_outside_such_a_thread_a_check_passes() -> None:

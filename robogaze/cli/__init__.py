@@ -125,8 +125,8 @@ def _let_threads_end() -> None:
 
     until = time.monotonic() + _THREADS_END_S
     for thread in threads():
-        if thread.name == "robogaze work":
-            thread.join(max(0.0, until - time.monotonic()))
+        while thread.is_alive() and thread.name == "robogaze work" and time.monotonic() < until:
+            thread.join(0.01)  # having done its work, it waits for more
 
 
 def _explain(error: Exception) -> int:

@@ -112,11 +112,13 @@ def _unexplained(image: Image, other: Image, flow: _Flow) -> Levels:
     lamp, level and contrast as from fog), and the one that explains most of the picture is removed. The median factor
     alone is not enough: where half of the picture was replaced, it fits neither half.
     """
-    columns, rows = cv2.split(_coordinates(*flow.shape[:2]) + flow)
-    warped = cv2.remap(other, columns, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    places = _coordinates(*flow.shape[:2]) + flow
+    # The stubs do not know that one map may have both coordinates.
+    warped = cv2.remap(other, places, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
     sample, warped_sample = (picture[::_STEP_PX, ::_STEP_PX].astype(np.float32) for picture in (image, warped))
     relit = (warped, *(cv2.transform(warped, change) for change in _light_changes(sample, warped_sample)))
-    differences = (_largest_channel(image, candidate) for candidate in relit)
+    channels = cv2.split(image)
+    differences = (_largest_channel(channels, candidate) for candidate in relit)
     least = min(differences, key=lambda difference: np.count_nonzero(difference > DIFFERENT_LEVELS))
     return np.asarray(cv2.boxFilter(least, -1, (_MEAN_PX, _MEAN_PX)), dtype=np.uint8)
 
@@ -138,7 +140,7 @@ def _quartiles(values: NDArray[np.float32]) -> NDArray[np.float64]:
     return lower + (upper - lower) * (places - below)[:, None]
 
 
-def _largest_channel(image: cv2.typing.MatLike, other: cv2.typing.MatLike) -> cv2.typing.MatLike:
-    """The difference per pixel in the colour in which it is largest."""
-    red, green, blue = cv2.split(cv2.absdiff(image, other))
+def _largest_channel(channels: Sequence[cv2.typing.MatLike], other: cv2.typing.MatLike) -> cv2.typing.MatLike:
+    """The difference per pixel in the colour in which it is largest; `channels` are those of the first picture."""
+    red, green, blue = map(cv2.absdiff, channels, cv2.split(other))
     return cv2.max(cv2.max(red, green), blue)

@@ -13,6 +13,7 @@ refused with the command that converts them: AVI has no times, and a transport s
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import inf, isfinite
 from pathlib import Path
 
@@ -37,17 +38,37 @@ class Frame:
     number: int
     time_s: float
     duration_s: float
-    image: Image
+    decoded: "DecodedFrame"
     file_s: float
+
+    @property
+    def image(self) -> Image:
+        """The picture."""
+        return self.decoded.image
 
 
 @dataclass(frozen=True)
 class DecodedFrame:
-    """A picture from a decoder: its time from the file's first picture, and how long it is shown, 0 if unknown."""
+    """A picture from a decoder: its time from the file's first picture, and how long it is shown, 0 if unknown.
+
+    `content` is the picture, or makes it when it is asked for: converting to RGB takes as long as decoding, and most
+    frames are only passed by where few are read. Then `size` is its width and height.
+    """
 
     time_s: float
     duration_s: float
-    image: Image
+    content: Image | Callable[[], Image]
+    size: tuple[int, int] | None = None
+
+    @cached_property
+    def image(self) -> Image:
+        """The picture."""
+        return self.content() if callable(self.content) else self.content
+
+    @property
+    def width_and_height(self) -> tuple[int, int]:
+        """The size of the picture, without making it."""
+        return self.size or (self.image.shape[1], self.image.shape[0])
 
 
 MAX_PIXELS = 1 << 26
@@ -93,21 +114,21 @@ def _timed(path: Path, first: DecodedFrame, rest: Iterator[DecodedFrame]) -> Ite
     start_s = round(first.time_s, 6)
     number, time_s, previous = 0, 0.0, first
     for decoded in rest:
-        if decoded.image.shape != first.image.shape:
-            size, new_size = (f"{image.shape[1]}x{image.shape[0]}" for image in (first.image, decoded.image))
+        if decoded.width_and_height != first.width_and_height:
+            size, new_size = ("{}x{}".format(*picture.width_and_height) for picture in (first, decoded))
             where = _where(number + 1, decoded.time_s, start_s)
             raise VideoError(f"{path} changes its picture size from {size} to {new_size} at {where}; {REENCODE}")
         next_s = round(decoded.time_s - first.time_s, 6)
         if next_s <= time_s:
             where, other = _where(number + 1, decoded.time_s, start_s), _where(number, previous.time_s, start_s)
             raise VideoError(f"{path} shows {where} no later than {other}; {REENCODE}")
-        yield Frame(number, time_s, round(next_s - time_s, 6), previous.image, round(start_s + time_s, 6))
+        yield Frame(number, time_s, round(next_s - time_s, 6), previous, round(start_s + time_s, 6))
         number, time_s, previous = number + 1, next_s, decoded
     mean_s = time_s / number if number else 0.0
     duration_s = round(previous.duration_s, 6) or round(mean_s, 6)
     if not duration_s:
         raise VideoError(f"{path} does not say how long its only frame is shown; {REENCODE}")
-    yield Frame(number, time_s, duration_s, previous.image, round(start_s + time_s, 6))
+    yield Frame(number, time_s, duration_s, previous, round(start_s + time_s, 6))
 
 
 def _where(number: int, time_s: float, start_s: float) -> str:

@@ -8,6 +8,7 @@ HEVC and VP9 often do not. No frame is lost by it.
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import av
@@ -21,7 +22,7 @@ from av.video.reformatter import VideoReformatter
 from av.video.stream import VideoStream
 
 from robogaze.errors import VideoError
-from robogaze.media.decode import MAX_PIXELS, REENCODE, DecodedFrame
+from robogaze.media.decode import MAX_PIXELS, REENCODE, DecodedFrame, Image
 
 _CONTAINERS = "mov,matroska"
 # In other codecs a packet may contain a picture that is never shown, or none.
@@ -43,9 +44,18 @@ def read(path: Path, start_s: float = 0.0) -> Iterator[DecodedFrame]:
                 zero = ticks
             if quarters is None:  # some streams give it with key frames only
                 quarters = quarters_of(frame.rotation, path)
-            pixels = np.asarray(convert.reformat(frame, format="rgb24").to_ndarray(), dtype=np.uint8)
-            image = np.ascontiguousarray(np.rot90(pixels, quarters))
-            yield DecodedFrame(seconds(ticks - zero, stream), shown_s(frame.duration, stream), image)
+            size = (frame.height, frame.width) if quarters % 2 else (frame.width, frame.height)
+            image = partial(_image, frame, convert, quarters, path)
+            yield DecodedFrame(seconds(ticks - zero, stream), shown_s(frame.duration, stream), image, size)
+
+
+def _image(frame: VideoFrame, convert: VideoReformatter, quarters: int, path: Path) -> Image:
+    """The picture of a frame. Raises VideoError if it cannot be converted."""
+    try:
+        pixels = np.asarray(convert.reformat(frame, format="rgb24").to_ndarray(), dtype=np.uint8)
+    except av.error.FFmpegError as error:
+        raise VideoError(f"{path} has a frame that cannot be converted ({_reason(error)}); {REENCODE}") from error
+    return np.ascontiguousarray(np.rot90(pixels, quarters))
 
 
 def _seek(container: InputContainer, stream: VideoStream, path: Path, start_s: float) -> int:

@@ -148,8 +148,9 @@ def measured(options: argparse.Namespace, url: str) -> Figures:
 
 
 def timed() -> Counter[str]:
-    """Count processor time from now on: decoding (without the threads of FFmpeg), encoding frames and contact sheets,
-    asking (making bodies and reading replies, without the HTTP client), and writing reports.
+    """Count processor time from now on: decoding (without the threads of FFmpeg and, since pictures are converted when
+    they are read, without converting), encoding frames and contact sheets, asking (making bodies and reading replies,
+    without the HTTP client), and writing reports.
     """
     from robogaze.backends import openai
     from robogaze.media import compose, decode, decoded_clip

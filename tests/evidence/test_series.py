@@ -26,6 +26,14 @@ def test_a_running_median_keeps_a_step_and_removes_a_spike() -> None:
     assert running_median(np.array([0, 0, 0, 0, 9, 0, 0, 0, 0.0]), times, 0.4).tolist() == [0.0] * 9
 
 
+def test_a_running_median_is_the_median_of_the_defined_values_around() -> None:
+    series = np.random.default_rng(7).normal(size=60)
+    series[[3, 4, 5, 20, 59]] = NAN
+    found = running_median(series, np.arange(60.0), 8.0)
+    for frame, median in enumerate(found):
+        assert median == level(series[max(0, frame - 4) : frame + 5], 50)  # to the last bit
+
+
 def test_a_running_median_is_undefined_where_most_values_are() -> None:
     found = running_median(np.array([NAN, NAN, NAN, 4.0, 5.0, 6.0]), np.arange(6.0), 4.0)
     assert np.isnan(found[:3]).all()

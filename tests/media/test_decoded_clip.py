@@ -16,7 +16,7 @@ from robogaze.core.clip import Layout
 from robogaze.core.pictures import PictureSettings
 from robogaze.core.sampling import Regime
 from robogaze.errors import VideoError
-from robogaze.media import DecodedClip, decode_clip, decoded_clip
+from robogaze.media import DecodedClip, decode_clip, decode_pyav, decoded_clip
 from robogaze.media.compose import FrameCanvas, decode_image, encode_jpeg, fit, split
 from robogaze.media.decode import Image, read_frames
 
@@ -147,6 +147,20 @@ def test_pictures_are_byte_for_byte_those_of_a_clip_in_which_all_are_made(
             assert sparse.frame_image(number).jpeg == whole.frame_image(number).jpeg
             for view, other in zip(sparse.originals([number])[number], whole.originals([number])[number], strict=True):
                 assert np.array_equal(view, other)
+
+
+def test_a_frame_that_is_passed_by_is_not_converted(clip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    converted: list[None] = []
+    convert = decode_pyav._image
+
+    def counted(*args: Any) -> Image:
+        converted.append(None)
+        return convert(*args)
+
+    with closing(decode_clip(clip, settings=PictureSettings(max_side_px=48))) as decoded:
+        monkeypatch.setattr(decode_pyav, "_image", counted)
+        assert [number_in(views[0]) for views in decoded.originals((2, 7)).values()] == [2, 7]
+    assert len(converted) == 2
 
 
 @pytest.mark.parametrize("fps", [0.7, 2.0, 4.0, 5.3, 16.0])

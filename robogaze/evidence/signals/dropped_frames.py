@@ -8,6 +8,7 @@ place. A fast object changes the picture as much in the steps before and after.
 import math
 from collections.abc import Sequence
 
+import cv2
 import numpy as np
 
 from robogaze.evidence.base import FrameView, Series, Signal, ViewSignals
@@ -51,7 +52,8 @@ class DroppedFrames:
 
     def _examine(self, changes: Sequence[Change], place: int) -> None:
         change = changes[place]
-        self._levels[change.number] = float(np.where(_moving(change), change.moving, 0).mean())
+        moving = cv2.threshold(change.moving, DIFFERENT_LEVELS, 0, cv2.THRESH_TOZERO)[1]
+        self._levels[change.number] = cv2.sumElems(moving)[0] / moving.size
         if 0 < place < len(changes) - 1:
             before, after = _moving(changes[place - 1]), _moving(changes[place + 1])
             self._remaining[change.number] = max(_share_near(before, after), _share_near(after, before))
@@ -76,9 +78,10 @@ def _moving(change: Change) -> Mask:
 
 def _share_near(places: Mask, others: Mask) -> float:
     """The share of places that are near one of the others; 0 where either covers too little."""
-    if min(places.mean(), others.mean()) < _LEAST_AREA:
+    count = np.count_nonzero(places)
+    if min(count, np.count_nonzero(others)) / places.size < _LEAST_AREA:
         return 0.0
-    return float(dilated(others, _NEAR_PX)[places].mean())
+    return np.count_nonzero(dilated(others, _NEAR_PX) & places) / count
 
 
 def _relative_rates(rates: Series, times_s: Series) -> Series:

@@ -94,7 +94,7 @@ class RegionReplacement:
     def _examine(self, changes: Sequence[Change], place: int) -> None:
         change = changes[place]
         self._moving_colours.add(change)
-        self._moving_shares.append(float((change.moving > DIFFERENT_LEVELS).mean()))
+        self._moving_shares.append(np.count_nonzero(change.moving > DIFFERENT_LEVELS) / change.moving.size)
         moment = Moment.at(changes, place)
         if moment is not None:
             self._record(change, tuple(replaced_regions(moment)))

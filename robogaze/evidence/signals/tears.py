@@ -8,6 +8,7 @@ moves the same way one frame before or after.
 
 from dataclasses import dataclass
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -104,14 +105,16 @@ class Tears:
 def _bands(gray: NDArray[np.uint8]) -> NDArray[np.float32]:
     """The mean row of each band, shape (bands, width)."""
     height = gray.shape[0] - gray.shape[0] % _BAND_PX
-    return np.asarray(gray[:height].reshape(-1, _BAND_PX, gray.shape[1]).mean(axis=1), dtype=np.float32)
+    sums = gray[:height].reshape(-1, _BAND_PX, gray.shape[1]).sum(axis=1, dtype=np.uint16)
+    return np.asarray(sums / np.float32(_BAND_PX), dtype=np.float32)
 
 
 def _may_tear(before: NDArray[np.float32], now: NDArray[np.float32]) -> bool:
     """Whether some bands changed in nearly all parts of the width; otherwise none of them was shifted."""
-    parts = np.array_split(np.abs(before - now), _PARTS, axis=1)
-    changed = np.stack([part.mean(axis=1) for part in parts], axis=1) >= _LEAST_LEVELS / 2
-    return int((changed.sum(axis=1) >= _LEAST_PARTS - 1).sum()) >= _SIDE_BANDS
+    parts = np.array_split(cv2.absdiff(before, now), _PARTS, axis=1)
+    sums = [cv2.reduce(part, 1, cv2.REDUCE_SUM).ravel() for part in parts]  # exact: multiples of 1 / _BAND_PX
+    changed = np.stack([total >= part.shape[1] * _LEAST_LEVELS / 2 for total, part in zip(sums, parts, strict=True)])
+    return int((changed.sum(axis=0) >= _LEAST_PARTS - 1).sum()) >= _SIDE_BANDS
 
 
 def _costs(before: NDArray[np.float32], now: NDArray[np.float32]) -> Costs:
@@ -145,12 +148,13 @@ def _largest(costs: Costs) -> Line | None:
     """The line with the largest jump, None without a tear."""
     shifts = _shifts(costs)
     found: Line | None = None
+    middles = np.median(np.lib.stride_tricks.sliding_window_view(shifts, _SIDE_BANDS), axis=1)
     for band in range(_SIDE_BANDS, len(shifts) - _SIDE_BANDS):
-        jump = _jump(shifts, band)
+        jump = int(middles[band - _SIDE_BANDS] - middles[band + 1])
         if abs(jump) < (_LEAST_SHIFT_PX if found is None else abs(found.jump_px) + 1):
             continue
         above, below = _sides(band)
-        upper, lower = (int(np.median(shifts[side])) + len(costs) // 2 for side in (above, below))
+        upper, lower = (int(middles[side.start]) + len(costs) // 2 for side in (above, below))
         if _fits(costs, above, upper, lower) and _fits(costs, below, lower, upper):
             found = Line(jump, band, (band + 0.5) / len(shifts))
     return found

@@ -46,4 +46,6 @@ class UnexplainedChange:
 
 def _shares(unexplained: Mask) -> tuple[float, float]:
     parts = [part for rows in np.array_split(unexplained, _PARTS) for part in np.array_split(rows, _PARTS, axis=1)]
-    return float(unexplained.mean()), float(np.mean([part.mean() >= _LEAST_PART for part in parts]))
+    changed = [np.count_nonzero(part) for part in parts]
+    large = sum(count / part.size >= _LEAST_PART for count, part in zip(changed, parts, strict=True))
+    return sum(changed) / unexplained.size, large / len(parts)
