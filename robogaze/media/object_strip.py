@@ -1,30 +1,40 @@
-"""An object over time: crops of it in several frames, on one sheet."""
+"""Objects over time: crops of each in several frames, on one sheet."""
 
 from collections.abc import Sequence
 
 from robogaze.core.context import ObjectTrack
 from robogaze.core.pictures import FrameImage
 from robogaze.media.crop_sheet import as_picture, box_at, crop_sheet, crop_size, crops
+from robogaze.media.decode import Image
 from robogaze.media.decoded_clip import DecodedClip
 
 
-def object_strip(clip: DecodedClip, tracks: Sequence[ObjectTrack], frames: Sequence[int]) -> FrameImage:
-    """Crops of one size around an object in some frames (at least one), ascending, each stamped.
+def object_strips(
+    clip: DecodedClip, objects: Sequence[Sequence[ObjectTrack]], frames: Sequence[int]
+) -> tuple[FrameImage, ...]:
+    """A sheet for each object: crops of one size around it in some frames (at least one), ascending, each stamped.
 
-    The tracks are those of the object, at least one, each in another view; a frame shows all their views. In a frame in
-    which the object was not found in any view, the crops are where it is expected, and the label says so. Raises
-    ValueError for a track without a box or in an unknown view.
+    The tracks of an object are at least one, each in another view; a frame shows all its views. In a frame in which the
+    object was not found in any view, the crops are where it is expected, and the label says so. Raises ValueError for a
+    track without a box or in an unknown view.
     """
+    if not objects:
+        return ()
     numbers = sorted(set(frames))
-    originals = clip.originals(numbers)
-    indices = [clip.layout.active.index(track.view) for track in tracks]
+    originals = clip.originals(numbers)  # once for all objects: reading them costs more than the sheets
+    return tuple(_strip(clip, tracks, numbers, [originals[number] for number in numbers]) for tracks in objects)
+
+
+def _strip(
+    clip: DecodedClip, tracks: Sequence[ObjectTrack], numbers: Sequence[int], originals: Sequence[Sequence[Image]]
+) -> FrameImage:
     boxes = [[box_at(track.boxes, number) for number in numbers] for track in tracks]
-    height, width = originals[numbers[0]][0].shape[:2]
+    height, width = originals[0][0].shape[:2]
     size = crop_size([box for of_track in boxes for box in of_track], (width, height))
-    by_view = [
-        crops([originals[number][index] for number in numbers], of_track, size)
-        for index, of_track in zip(indices, boxes, strict=True)
-    ]
+    by_view = []
+    for track, of_track in zip(tracks, boxes, strict=True):
+        index = clip.layout.active.index(track.view)
+        by_view.append(crops([views[index] for views in originals], of_track, size))
     cells = list(zip(*by_view, strict=True))
     found = {number for track in tracks for number in track.boxes}
     labels = [f"{clip.stamp(number)}{'' if number in found else ', not followed'}" for number in numbers]

@@ -28,7 +28,7 @@ from robogaze.core.time import Span
 from robogaze.domains import Dimension, Domain
 from robogaze.domains.contract import Answer, BoxSides
 from robogaze.domains.model import SeverityLevel
-from robogaze.media.object_strip import object_strip
+from robogaze.media.object_strip import object_strips
 from robogaze.stages.answers import (
     SeverityAnswer,
     ShareAnswer,
@@ -210,14 +210,25 @@ class Propose(Examiner):
         client: ModelClient,
         frames: list[frozenset[int]],
     ) -> Iterator[Query]:
-        """The queries about some parts, made as they are sent; the frames that each shows are added to `frames`."""
+        """The queries about some parts, made as they are sent; the frames that each shows are added to `frames`.
+
+        Specialists that are shown the same frames share the strips, whose originals are read from the video again.
+        """
+        strips: dict[tuple[int, ...], tuple[FrameImage, ...]] = {}
         for part in parts:
-            query = self._query(part, results[part.dimension.id], context, client)
+            query = self._query(part, results[part.dimension.id], strips, context, client)
             shown = (frame for image in (*query.images, *query.extra_images) for frame in image.picture.frames)
             frames.append(frozenset(shown))
             yield query
 
-    def _query(self, part: Part, results: ToolResults, context: Context, client: ModelClient) -> Query:
+    def _query(
+        self,
+        part: Part,
+        results: ToolResults,
+        strips: dict[tuple[int, ...], tuple[FrameImage, ...]],
+        context: Context,
+        client: ModelClient,
+    ) -> Query:
         dimension, decoded = part.dimension, client.decoded_clip
         referred = _ruled_out(part, context, client.domain) if self.refer else ()
         objects = self._objects(dimension, context)
@@ -227,9 +238,10 @@ class Propose(Examiner):
         else:
             ends = dict.fromkeys((0, context.clip.frame_count - 1))
             images = tuple(decoded.frame_image(number) for number in ends)
-            numbers = evenly(part.frames, _STRIP_FRAMES)
-            strips = (object_strip(decoded, tracks, numbers) for tracks in objects.values())
-            extra_images = (*client.sheets(part.frames), *strips)
+            numbers = tuple(evenly(part.frames, _STRIP_FRAMES))
+            if objects and numbers not in strips:
+                strips[numbers] = object_strips(decoded, list(objects.values()), numbers)
+            extra_images = (*client.sheets(part.frames), *(strips[numbers] if objects else ()))
         room = client.model(self.role()).config.max_pictures - len(images) - len(extra_images)
         extra_images = (*extra_images, *results.images((*images, *extra_images), room))
         shown = sorted({frame for image in (*images, *extra_images) for frame in image.picture.frames})
