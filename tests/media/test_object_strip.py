@@ -53,9 +53,12 @@ def test_frame_without_a_box_shows_the_last_place_and_says_so() -> None:
 def test_originals_are_read_once_for_all_objects(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Sequence[int]] = []
     originals = DecodedClip.originals
-    monkeypatch.setattr(
-        DecodedClip, "originals", lambda clip, numbers: read.append(numbers) or originals(clip, numbers)
-    )
+
+    def recorded(clip: DecodedClip, numbers: Sequence[int]) -> Mapping[int, tuple[Image, ...]]:
+        read.append(numbers)
+        return originals(clip, numbers)
+
+    monkeypatch.setattr(DecodedClip, "originals", recorded)
     tracks = [[ObjectTrack(name=name, view="main", boxes={0: square(0)})] for name in ("cup", "pot")]
     with closing(make_clip()) as clip:
         assert len(object_strips(clip, tracks, [3, 1])) == 2
