@@ -26,7 +26,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from robogaze.core.annotation import AnnotatedEvent
 from robogaze.core.time import RESOLUTION, Span
@@ -113,6 +112,8 @@ def match_pairs(similarity: Matrix, iou: Matrix, same_dimension: Flags, weightin
         raise ValueError(f"shapes differ: {similarity.shape}, {iou.shape} and {same_dimension.shape}")
     if not ((similarity >= 0) & (similarity <= 1)).all():
         raise ValueError("similarities must lie in [0, 1]; decide what a pair without a judgement counts as")
+    from scipy.optimize import linear_sum_assignment  # slow to import, and many commands import this module only
+
     weights = weighting.weights(similarity, iou, same_dimension)
     pairs = zip(*linear_sum_assignment(weights, maximize=True), strict=True)
     return tuple(

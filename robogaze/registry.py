@@ -10,10 +10,13 @@ Another package adds a part in its pyproject.toml, in the entry-point group `rob
     clearml = "my_package.clearml:ClearML"
 """
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Generic, TypeVar, cast
 
 from robogaze.errors import InputError
@@ -41,7 +44,7 @@ class Registry(Generic[Part]):
         Raises InputError for an unknown name, for a name that two packages register, and for an entry point that cannot
         be imported.
         """
-        points = {point.value: point for point in entry_points(group=self._group, name=name)}
+        points = {point.value: point for point in self._points() if point.name == name}
         paths = {*((self.own[name],) if name in self.own else ()), *points}
         if not paths:
             known = ", ".join(self.names())
@@ -61,12 +64,22 @@ class Registry(Generic[Part]):
                 f"({error}); correct or uninstall {package}"
             ) from error
 
-    @property
-    def _group(self) -> str:
-        return f"robogaze.{self.kind}"
+    def _points(self) -> tuple[EntryPoint, ...]:
+        return _installed(f"robogaze.{self.kind}", _search_path())
 
     def _others(self) -> dict[str, EntryPoint]:
-        return {point.name: point for point in entry_points(group=self._group)}
+        return {point.name: point for point in self._points()}
+
+
+@lru_cache(maxsize=64)
+def _installed(group: str, search_path: tuple[tuple[str, int], ...]) -> tuple[EntryPoint, ...]:
+    """The entry points of a group. Finding them takes milliseconds, and parts are loaded often."""
+    return tuple(entry_points(group=group))
+
+
+def _search_path() -> tuple[tuple[str, int], ...]:
+    """The folders of packages, and when each last changed, as it does when a package is installed."""
+    return tuple((name, path.stat().st_mtime_ns) for name in sys.path if (path := Path(name)).is_dir())
 
 
 def _imported(path: str) -> object:

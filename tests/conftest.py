@@ -3,6 +3,7 @@
 import os
 import socket
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,20 @@ from robogaze.stages.client import ModelClient
 from robogaze.stages.context import Context
 
 
+@pytest.fixture(scope="session")
+def _caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Names of cache folders, one for each test. Making them all would slow down every later `tmp_path`."""
+    folder = tmp_path_factory.mktemp("caches")
+    return (str(folder / str(number)) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+def _clean_environment(monkeypatch: pytest.MonkeyPatch, _caches: Iterator[str]) -> None:
     """No key and no cache of the person who runs the tests reaches them."""
     for name in os.environ:
         if name.endswith("_API_KEY"):
             monkeypatch.delenv(name)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+    monkeypatch.setenv("XDG_CACHE_HOME", next(_caches))
 
 
 @pytest.fixture(autouse=True)

@@ -303,43 +303,47 @@ print(json.dumps(sorted(sys.modules)), file=sys.stderr)
     assert ("Usage: " in done.stdout) is ("--help" in what)
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "annotate MISSING --as ann",
-        "annotate --review MISSING --as ann",
-        "annotations MISSING",
-        "dataset check MISSING",
-        "dataset export MISSING --to csv --out OUT",
-        "dataset import MISSING",
-        "domain check MISSING",
-        "env check MISSING",
-        "domain render full verify MISSING.mp4",
-        "forge plant MISSING --out OUT",
-        "forge report MISSING --reference MISSING",
-        "judge-check MISSING",
-        "merge MISSING --out OUT",
-        "play MISSING --model scripted:MODEL --out OUT",
-        "report MISSING",
-        "score MISSING",
-        "score . --domain MISSING",
-    ],
+MISTYPED = (
+    "annotate MISSING --as ann",
+    "annotate --review MISSING --as ann",
+    "annotations MISSING",
+    "dataset check MISSING",
+    "dataset export MISSING --to csv --out OUT",
+    "dataset import MISSING",
+    "domain check MISSING",
+    "env check MISSING",
+    "domain render full verify MISSING.mp4",
+    "forge plant MISSING --out OUT",
+    "forge report MISSING --reference MISSING",
+    "judge-check MISSING",
+    "merge MISSING --out OUT",
+    "play MISSING --model scripted:MODEL --out OUT",
+    "report MISSING",
+    "score MISSING",
+    "score . --domain MISSING",
 )
-def test_mistyped_path_is_an_error_before_anything_heavy_is_loaded(command: str) -> None:
+
+
+def test_mistyped_path_is_an_error_before_anything_heavy_is_loaded() -> None:
+    """All commands in one process, because starting Python takes longer than each of them."""
     code = f"""
-import json, sys
-sys.argv[1:] = {command.split()}
+import contextlib, io, json, sys
 from robogaze.cli import main
-try:
-    main()
-except SystemExit as end:
-    print(json.dumps([end.code, sorted(sys.modules)]))
+for command in {MISTYPED}:
+    sys.argv[1:] = command.split()
+    with contextlib.redirect_stderr(io.StringIO()) as err:
+        try:
+            main()
+        except SystemExit as end:
+            print(json.dumps([command, end.code, err.getvalue(), sorted({HEAVY} & sys.modules.keys())]))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    exit_code, loaded = json.loads(done.stdout)
-    assert exit_code in (1, 2)
-    assert "MISSING" in done.stderr
-    assert HEAVY & set(loaded) == set()
+    ended = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [command for command, *_ in ended] == list(MISTYPED)
+    for command, exit_code, err, loaded in ended:
+        assert exit_code in (1, 2), command
+        assert "MISSING" in err, command
+        assert loaded == [], command
 
 
 def test_help_answers_at_once() -> None:

@@ -28,7 +28,6 @@ class ClipMeasure:
 
     part: int
     whole: int
-    lower_is_better: bool
 
     def __call__(self, sums: Floats) -> Floats:
         """The value from sums (..., columns); NaN if the denominator is 0."""
@@ -36,10 +35,10 @@ class ClipMeasure:
 
 
 MEASURES: Mapping[str, ClipMeasure] = {
-    CLEAN: ClipMeasure(0, 1, False),
-    "events_per_clip": ClipMeasure(2, 3, True),
-    "load_per_clip": ClipMeasure(4, 3, True),
-    "load_per_minute": ClipMeasure(5, 6, True),
+    CLEAN: ClipMeasure(0, 1),
+    "events_per_clip": ClipMeasure(2, 3),
+    "load_per_clip": ClipMeasure(4, 3),
+    "load_per_minute": ClipMeasure(5, 6),
 }
 """The measures by name."""
 

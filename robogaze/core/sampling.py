@@ -163,18 +163,13 @@ def close_up(spans: Sequence[Span], times_s: Sequence[float], count: int, beside
     return evenly(inside, count) if count > 0 else ()
 
 
-def claim_frames(span: Span, times_s: Sequence[float], count: int = 16) -> tuple[int, ...]:
-    """The frames that show a claim, `count` of them (all in a shorter clip), ascending.
+def claim_parts(span: Span, times_s: Sequence[float], count: int = 16) -> Mapping[int, ClaimPart]:
+    """The frames that show a claim, `count` of them (all in a shorter clip), ascending, and the part each one shows.
 
     The first frame of the clip, the frame before the onset, the frames around the onset one by one, frames spread over
     the middle, the frames around the offset one by one unless the span lasts to the end of the clip, and the last frame
     of the clip.
     """
-    return tuple(claim_parts(span, times_s, count))
-
-
-def claim_parts(span: Span, times_s: Sequence[float], count: int = 16) -> Mapping[int, ClaimPart]:
-    """The part that each of the frames of `claim_frames` shows, by frame number, ascending."""
     parts: dict[int, ClaimPart] = {}
     for number, part in _ranked_parts(span, times_s):
         if len(parts) == count:

@@ -8,7 +8,7 @@ is built. Front matter may declare the part of the answer that depends on the do
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,9 @@ def _quoted(value: Any) -> str:
     return concat(_ENCODER.iterencode(value))
 
 
+_FILTERS = {"quoted": _quoted}
+
+
 def _plain(value: Any) -> Any:
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
@@ -79,7 +82,7 @@ class Prompts:
 
     @cached_property
     def _environment(self) -> SandboxedTemplates:
-        return SandboxedTemplates(jinja2.FunctionLoader(self._source), {"quoted": _quoted})
+        return SandboxedTemplates(jinja2.FunctionLoader(self._source), _FILTERS)
 
     def _source(self, template: str) -> tuple[str, str, None]:
         """A template, with a comment in place of its front matter to keep line numbers, and its file."""
@@ -126,7 +129,7 @@ class Prompts:
         if (path, provided) in seen:
             return
         seen.add((path, provided))
-        tree, reads = self._parsed(path)
+        tree, reads = _parsed(read_text(path), path)
         for variable in sorted(reads.keys() - provided):
             known = ", ".join(sorted(provided))
             message = f"uses {variable!r}, which its stage does not provide (it provides: {known})"
@@ -137,28 +140,6 @@ class Prompts:
             except DomainError as error:
                 raise DomainError(f"includes a file that does not exist: {error}", path, line) from error
             self._check(below, visible, seen)
-
-    def _parsed(self, path: Path) -> tuple[nodes.Template, dict[str, int]]:
-        """A template's syntax tree, and the line at which each variable that it does not define is first read."""
-        front, body = _split(read_text(path))
-        try:
-            tree = self._environment.parse(_blank(front) + body, filename=str(path))
-            self._check_words(tree, path)
-            undeclared = meta.find_undeclared_variables(tree)
-        except jinja2.TemplateSyntaxError as error:
-            raise DomainError(str(error.message), path, error.lineno) from error
-        names = (name for name in tree.find_all(nodes.Name) if name.ctx == "load")
-        loads = sorted(((name.lineno, name.name) for name in names), reverse=True)
-        return tree, {name: line for line, name in loads if name in undeclared}
-
-    def _check_words(self, tree: nodes.Template, path: Path) -> None:
-        """Raise DomainError for an unknown filter or test, which Jinja would only find when its branch is rendered."""
-        for filter_ in tree.find_all(nodes.Filter):
-            if filter_.name not in self._environment.filters:
-                raise DomainError(f"there is no filter {filter_.name!r}", path, filter_.lineno)
-        for test in tree.find_all(nodes.Test):
-            if test.name not in self._environment.tests:
-                raise DomainError(f"there is no test {test.name!r}", path, test.lineno)
 
     @cached_property
     def _contracts(self) -> dict[str, dict[str, Any]]:
@@ -191,6 +172,35 @@ class Prompts:
         if not isinstance(fields, dict) or not fields:
             raise declared.fault("'answer' must be a mapping of field names to kinds", ("answer",))
         return fields
+
+
+@lru_cache(maxsize=256)
+def _parsed(source: str, path: Path) -> tuple[nodes.Template, Mapping[str, int]]:
+    """A template's syntax tree, and the line at which each variable that it does not define is first read.
+
+    Kept, because the pipelines of a domain share most of their prompts.
+    """
+    environment = SandboxedTemplates(jinja2.DictLoader({}), _FILTERS)
+    front, body = _split(source)
+    try:
+        tree = environment.parse(_blank(front) + body, filename=str(path))
+        _check_words(tree, environment, path)
+        undeclared = meta.find_undeclared_variables(tree)
+    except jinja2.TemplateSyntaxError as error:
+        raise DomainError(str(error.message), path, error.lineno) from error
+    names = (name for name in tree.find_all(nodes.Name) if name.ctx == "load")
+    loads = sorted(((name.lineno, name.name) for name in names), reverse=True)
+    return tree, {name: line for line, name in loads if name in undeclared}
+
+
+def _check_words(tree: nodes.Template, environment: SandboxedTemplates, path: Path) -> None:
+    """Raise DomainError for an unknown filter or test, which Jinja would only find when its branch is rendered."""
+    for filter_ in tree.find_all(nodes.Filter):
+        if filter_.name not in environment.filters:
+            raise DomainError(f"there is no filter {filter_.name!r}", path, filter_.lineno)
+    for test in tree.find_all(nodes.Test):
+        if test.name not in environment.tests:
+            raise DomainError(f"there is no test {test.name!r}", path, test.lineno)
 
 
 def _blank(front: str) -> str:

@@ -19,7 +19,7 @@ def claim_sheet(
     boxes: Mapping[int, Box] | None = None,
     count: int = 16,
 ) -> FrameImage:
-    """One picture of the frames of `claim_frames`, each stamped with its number, time and part of the claim.
+    """One picture of the frames of `claim_parts`, each stamped with its number, time and part of the claim.
 
     With `boxes` (by frame number, in `view`), each cell is a crop around the box (`crop_sheet.box_at`) with a margin;
     without, it is the whole view, or all views if `view` is None. The pixels are those of the video, enlarged if they

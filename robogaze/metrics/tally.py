@@ -25,7 +25,6 @@ from typing import Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 
@@ -156,6 +155,8 @@ def severe_recovered(references: Sequence[AnnotatedEvent], predictions: Sequence
     one event at most, and the assignment that recovers most counts. Where the reference gives no dimension, the time
     alone decides. `iou` has shape (references, predictions).
     """
+    from scipy.optimize import linear_sum_assignment  # slow to import, and many commands import this module only
+
     severe = [place for place, reference in enumerate(references) if _severe(reference)]
     possible = np.array(
         [

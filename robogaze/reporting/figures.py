@@ -118,11 +118,9 @@ def _svg(width: float, height: float, title: str) -> Element:
     return svg
 
 
-def _text(
-    svg: Element, x: float, y: float, text: str, *, anchor: str = "start", fill: str = _INK, weight: str = "normal"
-) -> None:
+def _text(svg: Element, x: float, y: float, text: str, *, anchor: str = "start", weight: str = "normal") -> None:
     styles = {"text-anchor": anchor, "dominant-baseline": "middle", "font-weight": weight}
-    SubElement(svg, "text", x=f"{x:.1f}", y=f"{y:.1f}", fill=fill, attrib=styles).text = printable(text)
+    SubElement(svg, "text", x=f"{x:.1f}", y=f"{y:.1f}", fill=_INK, attrib=styles).text = printable(text)
 
 
 def _line(svg: Element, x1: float, y1: float, x2: float, y2: float, stroke: str, width: int) -> None:

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.estimate import Estimate, undefined
-from robogaze.stats.interval import LEVEL, NOISE, estimate, percentile
+from robogaze.stats.interval import NOISE, estimate, percentile
 from robogaze.stats.resample import Clusters, Floats, mean, mean_rows, ratio
 
 Numbers = Sequence[float] | Floats
 
 
-def pearson(x: Numbers, y: Numbers, *, by: Clusters | None = None, level: float = LEVEL) -> Estimate:
+def pearson(x: Numbers, y: Numbers, *, by: Clusters | None = None) -> Estimate:
     """Pearson's correlation, in [-1, 1]; undefined for fewer than two pairs and if one side is constant."""
     first, second = _both(x, y)
     if why := _why_undefined(first, second):
@@ -25,10 +25,10 @@ def pearson(x: Numbers, y: Numbers, *, by: Clusters | None = None, level: float 
 
     value = float(pearsonr(first, second).statistic)
     rows = _moments(np.ones(len(first)), first - first.mean(), second - second.mean())
-    return estimate(value, rows, _pearson, n=len(first), by=by, level=level)
+    return estimate(value, rows, _pearson, n=len(first), by=by)
 
 
-def spearman(x: Numbers, y: Numbers, *, by: Clusters | None = None, level: float = LEVEL) -> Estimate:
+def spearman(x: Numbers, y: Numbers, *, by: Clusters | None = None) -> Estimate:
     """Spearman's rank correlation, ties at their mean rank; undefined like `pearson`. Each resample is ranked again."""
     first, second = _both(x, y)
     if why := _why_undefined(first, second):
@@ -41,10 +41,10 @@ def spearman(x: Numbers, y: Numbers, *, by: Clusters | None = None, level: float
     drawn = [
         _pearson(_moments(counts, _ranks(first, counts), _ranks(second, counts)).sum(axis=1)) for counts in by.blocks()
     ]
-    return percentile(np.array(value), np.concatenate(drawn), level=level).estimate(n=len(first))
+    return percentile(np.array(value), np.concatenate(drawn)).estimate(n=len(first))
 
 
-def auc(x: Numbers, positive: NDArray[np.bool_], *, by: Clusters | None = None, level: float = LEVEL) -> Estimate:
+def auc(x: Numbers, positive: NDArray[np.bool_], *, by: Clusters | None = None) -> Estimate:
     """The probability that a positive has a higher value than a negative, ties counted half; undefined without both."""
     values = np.asarray(x, dtype=np.float64)
     if positive.all() or not positive.any():
@@ -58,25 +58,25 @@ def auc(x: Numbers, positive: NDArray[np.bool_], *, by: Clusters | None = None, 
               counts[:, positive].sum(axis=1) * counts[:, ~positive].sum(axis=1))
         for counts in by.blocks()
     ]  # fmt: skip
-    return percentile(np.array(wins.mean()), np.concatenate(drawn), level=level).estimate(n=len(values))
+    return percentile(np.array(wins.mean()), np.concatenate(drawn)).estimate(n=len(values))
 
 
-def mean_difference(x: Numbers, y: Numbers, *, by: Clusters | None = None, level: float = LEVEL) -> Estimate:
+def mean_difference(x: Numbers, y: Numbers, *, by: Clusters | None = None) -> Estimate:
     """The mean of x - y; undefined for no pairs."""
     first, second = _both(x, y)
-    return _mean(first - second, by, level)
+    return _mean(first - second, by)
 
 
-def mean_absolute_error(x: Numbers, y: Numbers, *, by: Clusters | None = None, level: float = LEVEL) -> Estimate:
+def mean_absolute_error(x: Numbers, y: Numbers, *, by: Clusters | None = None) -> Estimate:
     """The mean of |x - y|, 0 or more; undefined for no pairs."""
     first, second = _both(x, y)
-    return _mean(np.abs(first - second), by, level)
+    return _mean(np.abs(first - second), by)
 
 
-def _mean(values: Floats, by: Clusters | None, level: float) -> Estimate:
+def _mean(values: Floats, by: Clusters | None) -> Estimate:
     if not len(values):
         return undefined("there are no pairs")
-    return estimate(float(values.mean()), mean_rows(values), mean, n=len(values), by=by, level=level)
+    return estimate(float(values.mean()), mean_rows(values), mean, n=len(values), by=by)
 
 
 def _both(x: Numbers, y: Numbers) -> tuple[Floats, Floats]:

@@ -13,8 +13,10 @@ from typing import Any
 
 import httpx2
 import pytest
+from web.serving import TOKENS, serving
 
 from cli.running import Shell
+from robogaze.datasets.manifest import read_manifest
 from robogaze.reports import load_reports
 
 CLIPS = Path(__file__).parents[2] / "datasets" / "demo" / "clips.jsonl"
@@ -127,7 +129,7 @@ def test_annotations_are_reports_that_agree_reads(tmp_path: Path, robogaze: Shel
 
 
 def test_events_without_a_description_are_counted(tmp_path: Path, robogaze: Shell) -> None:
-    with annotating(tmp_path, str(CLIPS), "--as", "ann") as process, process.client() as client:
+    with serving(read_manifest(CLIPS), tmp_path, annotators=("ann",)) as server, server.client() as client:
         clip_id = client.get("/api/queue").json()["clips"][0]["clip_id"]
         save(client, clip_id, 0, {**EVENT, "description": " "})
         client.post(f"/api/clips/{clip_id}/submit", json={"base_revision": 1})
@@ -136,7 +138,7 @@ def test_events_without_a_description_are_counted(tmp_path: Path, robogaze: Shel
 
 
 def test_the_summary_is_json_too(tmp_path: Path, robogaze: Shell) -> None:
-    with annotating(tmp_path, str(CLIPS), "--as", "ann") as process, process.client() as client:
+    with serving(read_manifest(CLIPS), tmp_path, annotators=("ann",)) as server, server.client() as client:
         clip_id = client.get("/api/queue").json()["clips"][0]["clip_id"]
         save(client, clip_id, 0, EVENT)
     ran = robogaze("annotations", tmp_path / "annotations.sqlite", "--json")
@@ -145,7 +147,7 @@ def test_the_summary_is_json_too(tmp_path: Path, robogaze: Shell) -> None:
 
 
 def test_another_taxonomy_is_refused(tmp_path: Path, robogaze: Shell) -> None:
-    with annotating(tmp_path, str(CLIPS), "--as", "ann"):
+    with serving(read_manifest(CLIPS), tmp_path):
         pass
     ran = robogaze("annotate", CLIPS, "--as", "ann", "--domain", "game", "--store", tmp_path / "annotations.sqlite")
     assert (ran.code, "use another taxonomy than game" in ran.err) == (1, True)
@@ -189,10 +191,11 @@ def test_a_port_in_use_is_an_error(tmp_path: Path, robogaze: Shell) -> None:
 
 def test_disagreements_are_settled_in_the_store_and_survive_a_kill(tmp_path: Path, robogaze: Shell) -> None:
     clip_id = "cube_teleports"
-    for name, events in {"ann": [EVENT], "bob": []}.items():
-        with annotating(tmp_path, str(CLIPS), "--as", name) as process, process.client() as client:
-            save(client, clip_id, 0, *events)
-            client.post(f"/api/clips/{clip_id}/submit", json={"base_revision": 1})
+    with serving(read_manifest(CLIPS), tmp_path) as server:
+        for token, events in zip(TOKENS, ([EVENT], []), strict=True):
+            with server.client(token) as client:
+                save(client, clip_id, 0, *events)
+                client.post(f"/api/clips/{clip_id}/submit", json={"base_revision": 1})
     with annotating(tmp_path, str(CLIPS), "--as", "eve", "--adjudicate") as process, process.client() as client:
         (disagreement,) = client.get(f"/api/clips/{clip_id}").json()["disagreements"]
         taken = [event["id"] for event in disagreement["events"].values()]

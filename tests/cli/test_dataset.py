@@ -19,22 +19,27 @@ from robogaze.core.events import Event
 from robogaze.core.report import Failure, Report
 from robogaze.core.time import Span
 from robogaze.datasets.formats.read import read_annotations
-from robogaze.datasets.manifest import read_manifest
+from robogaze.datasets.layouts.importer import import_clips
+from robogaze.datasets.manifest import manifest_text, read_manifest
 from robogaze.domains import load_domain
 from robogaze.reporting.wording import listed
+from robogaze.run.score import score
 from robogaze.store import read_run
 
 
 @pytest.fixture
 def clips(tmp_path: Path, video: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working folder with two clips in it, of which one says what it was made for."""
-    folder = tmp_path / "clips"
+    monkeypatch.chdir(tmp_path)
+    return filled(tmp_path / "clips", video)
+
+
+def filled(folder: Path, video: Path) -> Path:
     folder.mkdir()
     shutil.copy(video, folder / "cup.mp4")
     (folder / "cup.txt").write_text("Put the cup into the pot\n", encoding="utf-8")
     write_clip(folder / "pot.mp4", frames=16, width=64, height=48, seed=1)
     (folder / "notes.md").write_text("x", encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
     return folder
 
 
@@ -228,12 +233,23 @@ def test_invalid_initial_frame_makes_the_clip_unreadable(robogaze: Shell, clips:
 # Export.
 
 
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory: pytest.TempPathFactory, video: Path) -> Path:
+    """A folder with clips, of which one cannot be read, and a run over them."""
+    folder = tmp_path_factory.mktemp("scored")
+    clips = filled(folder / "clips", video)
+    (clips / "cut.mp4").write_bytes(video.read_bytes()[:999])
+    manifest = folder / "manifest.jsonl"
+    manifest.write_text(manifest_text(import_clips(clips).entries, folder))
+    score(manifest, out=folder / "run")
+    return folder
+
+
 @pytest.fixture
-def run(robogaze: Shell, clips: Path) -> Path:
-    """A run over the clips, and one that cannot be read."""
-    (clips / "cut.mp4").write_bytes((clips / "cup.mp4").read_bytes()[:999])
-    robogaze("dataset", "import", clips)
-    robogaze("score", "manifest.jsonl", "--out", "run")
+def run(scored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the run in the working folder."""
+    shutil.copytree(scored, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
     return Path("run")
 
 

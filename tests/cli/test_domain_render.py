@@ -11,6 +11,7 @@ from cli.running import Shell
 from robogaze.backends.rehearsal import plainest
 from robogaze.domains import Domain
 from robogaze.render import render_noise
+from robogaze.run.score import score
 from robogaze.stages.pipeline import Pipeline
 
 
@@ -61,18 +62,19 @@ def test_mistakes_list_what_there_is(robogaze: Shell, arguments: tuple[str, ...]
 # With the answers of a run.
 
 
-@pytest.fixture
-def run(robogaze: Shell, robot: Domain, video: Path, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def run(robot: Domain, video: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of one clip whose model answered in its own words, with other frames than by default."""
+    folder = tmp_path_factory.mktemp("answered")
     pipeline = Pipeline.build(robot, "full")
     answers = []
     for stage in ("ground", "observe", "segment", "propose", "verify"):
         for request in asyncio.run(render_noise(pipeline, stage)).requests:
             answer = json.dumps(plainest(request.request.schema or {})).replace("rehearsed", f"seen in {stage}")
             answers.append({"when": {"stage": stage, "subject": request.request.subject}, "text": answer})
-    script = tmp_path / "script.yaml"
+    script = folder / "script.yaml"
     script.write_text(yaml.safe_dump(answers))
-    models = tmp_path / "models.yaml"
+    models = folder / "models.yaml"
     models.write_text(
         yaml.safe_dump(
             {
@@ -81,11 +83,8 @@ def run(robogaze: Shell, robot: Domain, video: Path, tmp_path: Path) -> Path:
             }
         )
     )
-    ran = robogaze(
-        "score", video, "-i", "Lift the bar", "--pipeline", "full", "--model", models, "--out", tmp_path / "run"
-    )
-    assert ran.code in (0, 4), ran.err
-    return tmp_path / "run"
+    score(video, instruction="Lift the bar", pipeline="full", model=str(models), out=folder / "run")
+    return folder / "run"
 
 
 def test_earlier_answers_and_frames_are_those_of_the_run(robogaze: Shell, run: Path) -> None:

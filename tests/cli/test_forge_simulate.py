@@ -29,7 +29,7 @@ def renderer() -> None:
 
 def test_a_clip_is_simulated_and_summarised_as_json(tmp_path: Path, renderer: None) -> None:
     args = ["--out", str(tmp_path), "--clips", "1", "--seed", "5", "--types", "blur", "--clean-share", "0"]
-    done = CliRunner().invoke(simulate, [*args, "--size", "64x64", "--json"], catch_exceptions=False)
+    done = CliRunner().invoke(simulate, [*args, "--size", "64x64", "--fps", "8", "--json"], catch_exceptions=False)
     summary = json.loads(done.stdout)
     assert (summary["clips"], summary["clean"], summary["types"]) == (1, 0, {"blur": 1})
     assert summary == json.loads((tmp_path / "simulated.json").read_text())
@@ -43,7 +43,7 @@ def test_a_size_that_cannot_be_encoded_is_refused() -> None:
 
 
 def test_tasks_are_selected_and_an_unknown_one_is_refused(tmp_path: Path, renderer: None) -> None:
-    args = ["--clips", "1", "--clean-share", "1", "--size", "64x64", "--json"]
+    args = ["--clips", "1", "--clean-share", "1", "--size", "64x64", "--fps", "8", "--json"]
     out = ["--out", str(tmp_path / "made"), "--tasks", "press", "--tasks", "open"]
     done = CliRunner().invoke(simulate, [*args, *out], catch_exceptions=False)
     assert json.loads(done.stdout)["settings"]["tasks"] == ["open", "press"]

@@ -261,7 +261,6 @@ def test_a_clip_that_was_replaced_under_its_name_is_scored_again(score: Score, t
     assert ran.code == 0
     assert ran.err.count("changed since it was scored (file); its report is replaced") == CLIPS
     assert len(list((tmp_path / "run" / "reports").iterdir())) == CLIPS
-    assert len(list((tmp_path / "run" / "reports").iterdir())) == CLIPS
 
 
 def test_a_server_that_goes_away_is_waited_for(score: Score, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -105,13 +105,12 @@ def shared_prompts(rng: np.random.Generator, prompts: int, seeds: int) -> list[R
     ]
 
 
-@pytest.mark.parametrize(("prompts", "seeds"), [(50, 4), (25, 8)])
-def test_clips_of_one_prompt_are_no_independent_evidence(prompts: int, seeds: int) -> None:
+def test_clips_of_one_prompt_are_no_independent_evidence() -> None:
     rng = np.random.default_rng(1)
-    pairs = [compare_runs(shared_prompts(rng, prompts, seeds), replace(TERMS, resamples=1)) for _ in range(150)]
+    pairs = [compare_runs(shared_prompts(rng, 25, seeds=8), replace(TERMS, resamples=1)) for _ in range(150)]
     assert sum(pair.pairs[0].significant(0.95) for pair in pairs) / 150 < 0.10
     assert sum(0 < pair.pairs[0].differences["events_per_clip"].p < 0.05 for pair in pairs) / 150 < 0.10
-    assert pairs[0].units == prompts
+    assert pairs[0].units == 25
 
 
 def test_bands_go_by_p_adjusted_for_all_pairs() -> None:

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from robogaze.core.sampling import Regime, claim_frames, claim_parts, close_up, evenly, unseen_spans, windows
+from robogaze.core.sampling import Regime, claim_parts, close_up, evenly, unseen_spans, windows
 from robogaze.core.time import Span, frames_in
 
 EVERY_FRAME = Regime()
@@ -292,7 +292,7 @@ def test_claim_frames_of_a_span_to_the_end_have_more_of_its_middle() -> None:
 
 
 def test_claim_of_one_frame_has_its_neighbours() -> None:
-    frames = claim_frames(Span(1.0, 1.1), steady(40, 10).times_s, 6)
+    frames = tuple(claim_parts(Span(1.0, 1.1), steady(40, 10).times_s, 6))
     assert frames == (0, 8, 9, 10, 11, 39)
 
 
@@ -310,7 +310,7 @@ def test_claim_from_the_start_has_no_early_frame() -> None:
 def test_claim_frames_ascend_and_are_as_many_as_asked(clip: Clip, data: st.DataObject, count: int) -> None:
     start = data.draw(st.floats(0, clip.duration_s * 0.99))
     end = data.draw(st.floats(start + 1e-3, clip.duration_s + 1))
-    frames = claim_frames(Span(start, end), clip.times_s, count)
+    frames = tuple(claim_parts(Span(start, end), clip.times_s, count))
     assert ascend(frames)
     assert len(frames) == min(count, len(clip.times_s))
     assert set(frames) <= set(range(len(clip.times_s)))

@@ -10,6 +10,7 @@ import sys
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -25,12 +26,14 @@ from .measuring import measured
 from .procedural import film
 
 
+@cache
 def stage() -> Measure:
     """The first stage of the pixels pipeline."""
     (measure,) = (stage for _, stage in Pipeline.build(load_domain("robot"), "pixels").stages if type(stage) is Measure)
     return measure
 
 
+@cache
 def classifiers() -> list[Classifier]:
     """The classifiers of the pixels pipeline."""
     return [load_domain("robot").classifiers[name].parse(Classifier) for name in stage().classifiers]

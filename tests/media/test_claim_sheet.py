@@ -10,7 +10,7 @@ import pytest
 from robogaze.core.clip import Layout
 from robogaze.core.events import Box
 from robogaze.core.pictures import PictureSettings
-from robogaze.core.sampling import claim_frames
+from robogaze.core.sampling import claim_parts
 from robogaze.core.time import Span
 from robogaze.media import DecodedClip, decode_clip
 from robogaze.media.claim_sheet import claim_sheet
@@ -71,7 +71,7 @@ def cells(image: Image, columns: int, rows: int) -> list[Image]:
 
 def test_each_cell_shows_the_place_in_its_frame(single: DecodedClip) -> None:
     sheet = claim_sheet(single, "H1", SPAN, boxes={number: square(number) for number in range(40)}, count=12)
-    assert sheet.picture.frames == claim_frames(SPAN, single.times_s, 12)
+    assert sheet.picture.frames == tuple(claim_parts(SPAN, single.times_s, 12))
     found = cells(decode_image(sheet.jpeg, ""), 4, 3)
     assert len({cell.shape for cell in found}) == 1
     for number, cell in zip(sheet.picture.frames, found, strict=True):

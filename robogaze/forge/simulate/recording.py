@@ -242,8 +242,8 @@ class _ContactLog:
 
     def step(self, data: mujoco.MjData) -> None:
         """Record the contacts of a step."""
-        bodies = self._body_of[data.contact.geom]
-        pairs = {(int(min(pair)), int(max(pair))) for pair in bodies}
+        bodies = np.sort(self._body_of[data.contact.geom], axis=1)
+        pairs: set[tuple[int, int]] = set(map(tuple, bodies.tolist()))
         self.throughout[-1] = pairs if self._begun else self.throughout[-1] & pairs
         self.sometime[-1] |= pairs
         self._begun = False

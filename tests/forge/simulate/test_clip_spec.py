@@ -16,9 +16,9 @@ from robogaze.forge.simulate.simulation_config import SimulationConfig, Variatio
 from robogaze.forge.simulate.state_edits import jump
 
 
-def accepted(recipe: SimulationConfig, request: ClipRequest) -> ClipSpec:
-    """The first draw that passes the checks of the motion."""
-    for seed in range(30):
+def accepted(recipe: SimulationConfig, request: ClipRequest, first_seed: int = 0) -> ClipSpec:
+    """The first draw that passes the checks of the motion; draws before `first_seed` are known not to."""
+    for seed in range(first_seed, 30):
         try:
             spec = sample_clip(recipe, request, World(), np.random.default_rng(seed))
         except (DrawRejected, OutOfReach):
@@ -33,8 +33,8 @@ def fault(recipe: SimulationConfig, make: str) -> Variation:
 
 
 def test_a_long_clip_does_task_after_task(recipe: SimulationConfig) -> None:
-    spec = accepted(recipe, ClipRequest((Variation(make="plain"),), seconds=30.0, fps=10))
-    assert spec.playback.frame_count == pytest.approx(300, abs=15)
+    spec = accepted(recipe, ClipRequest((Variation(make="plain"),), seconds=20.0, fps=10), first_seed=1)
+    assert spec.playback.frame_count == pytest.approx(200, abs=10)
     assert len(spec.sampled.tasks) >= 3
     assert spec.sampled.instruction.startswith("First, ")
     assert spec.sampled.instruction.count("Then, ") == len(spec.sampled.tasks) - 2
@@ -42,7 +42,7 @@ def test_a_long_clip_does_task_after_task(recipe: SimulationConfig) -> None:
 
 
 def test_only_the_task_of_a_fault_of_behaviour_fails(recipe: SimulationConfig) -> None:
-    spec = accepted(recipe, ClipRequest((fault(recipe, "let_go_beside"),), seconds=25.0, fps=10))
+    spec = accepted(recipe, ClipRequest((fault(recipe, "let_go_beside"),), seconds=18.0, fps=10))
     (placed,) = spec.faults
     assert placed.subtask == spec.sampled.parts[spec.sampled.main][0]
     assert spec.played != spec.subtasks
@@ -53,7 +53,7 @@ def test_only_the_task_of_a_fault_of_behaviour_fails(recipe: SimulationConfig) -
 
 def test_hard_negatives_are_done_in_different_tasks(recipe: SimulationConfig) -> None:
     hard = recipe.difficulty("hard").negatives
-    spec = accepted(recipe, ClipRequest((hard["retry"], hard["fall"]), seconds=25.0, fps=10))
+    spec = accepted(recipe, ClipRequest((hard["retry"], hard["fall"]), seconds=18.0, fps=10))
     assert sorted(spec.unusual) == ["drop", "retry"]
     assert spec.faults == ()
     assert spec.twin.recording is spec.playback.recording
@@ -63,7 +63,7 @@ def test_hard_negatives_are_done_in_different_tasks(recipe: SimulationConfig) ->
 def test_a_fault_in_one_view_has_a_grid(recipe: SimulationConfig) -> None:
     hard = recipe.difficulty("hard")
     request = ClipRequest((fault(recipe, "vanish"),), frozenset(("one_view",)), hard, 10.0, 10)
-    spec = accepted(recipe, request)
+    spec = accepted(recipe, request, first_seed=1)
     assert len(spec.playback.views) == 3
     assert spec.faults[0].edit is not None
     assert spec.faults[0].edit.view in spec.playback.views
@@ -72,7 +72,7 @@ def test_a_fault_in_one_view_has_a_grid(recipe: SimulationConfig) -> None:
 def test_clutter_adds_objects(recipe: SimulationConfig) -> None:
     hard = recipe.difficulty("hard")
     request = ClipRequest((Variation(make="plain"),), frozenset(("clutter",)), hard, 10.0, 10)
-    assert 5 <= len(accepted(recipe, request).sampled.setup.bystanders) <= 8
+    assert 5 <= len(accepted(recipe, request, first_seed=1).sampled.setup.bystanders) <= 8
 
 
 def test_a_short_fault_is_short_and_a_gradual_one_slow(recorded: RecordedSetup, recipe: SimulationConfig) -> None:
