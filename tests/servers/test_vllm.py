@@ -4,16 +4,26 @@ What the model says means nothing; that every answer keeps its schema, that ever
 what was shown does not depend on it. Answers are sampled at temperature 1: greedy random weights loop.
 """
 
+import asyncio
 import json
 import os
+import random
 import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from making import reports_of
+from backends.samples import image, request
+from making import models_of, reports_of
+from references import Exchange, backend_of, one_token, stub_answer
+from vllm_server import VllmServer
 
-from robogaze.backends import Models, ModelsConfig
+from robogaze.backends import Completion, Models, ModelsConfig, Request
+from robogaze.core.pictures import FrameImage
 from robogaze.core.report import Report
 from robogaze.datasets import find_entries
 from robogaze.doctor import examine
@@ -22,6 +32,7 @@ from robogaze.domains.model import PipelineSpec, StageSpec
 from robogaze.judges.base import DescriptionPair
 from robogaze.judges.llm import ModelJudge
 from robogaze.judges.rubric import read_rubric
+from robogaze.media.compose import encode_jpeg
 from robogaze.stages.pipeline import Pipeline
 
 pytestmark = pytest.mark.server
@@ -97,8 +108,6 @@ async def test_specialists_reuse_the_prefix_they_share(robot: Domain, vllm_url: 
 
 
 async def test_doctor_sees_through_a_model_that_cannot_see(vllm_url: str) -> None:
-    import random
-
     models = Models.open(tiny(vllm_url), None, os.environ)
     found = {one.what: one for one in await examine(models, random.Random(1))}
     await models.close()
@@ -176,3 +185,158 @@ async def test_a_model_judges_descriptions_by_the_rubric(vllm_url: str, tmp_path
         assert one.similarity is not None, one.rationale
         assert 0 <= one.similarity <= 1
         assert set(one.axes) == set(rubric.axes)
+
+
+# Pictures that are named and not sent.
+#
+# Greedy answers of random weights are the same whatever is shown, and the log probability of their first token is not:
+# it differs by more than 0.01 from picture to picture, and by less than 0.001 from one computation to the next.
+
+SAME = 0.001
+
+
+def picture(number: int) -> FrameImage:
+    """A picture of coloured squares, different for each number."""
+    colours = np.random.default_rng(number).integers(0, 256, (4, 4, 3), dtype=np.uint8)
+    jpeg = encode_jpeg(np.kron(colours, np.ones((32, 32, 1), dtype=np.uint8)), 90)
+    known = image(number).picture.with_(sha256=sha256(jpeg).hexdigest(), width=128, height=128)
+    return FrameImage(known, f"frame {number}", jpeg)
+
+
+def log_probability(exchange: Exchange) -> float:
+    """That of the first token of an answer."""
+    choice = json.loads(exchange.reply.content)["choices"][0]
+    return float(choice["logprobs"]["content"][0]["logprob"])
+
+
+def files_in(folder: Path) -> list[Path]:
+    return list(folder.iterdir())
+
+
+class Sender:
+    """Sends pictures to a server in one way, one greedy token for each request."""
+
+    def __init__(self, url: str, way: str, media_path: Path = Path()) -> None:
+        self.backend, self._http = backend_of(way, "tiny", url, media_path, logprobs=True)
+
+    @property
+    def statuses(self) -> list[int]:
+        return [exchange.reply.status for exchange in self._http.exchanges]
+
+    @property
+    def body_bytes(self) -> int:
+        return sum(exchange.body_bytes for exchange in self._http.exchanges)
+
+    async def ask(self, *pictures: FrameImage) -> float:
+        return await self.send(request(*pictures, "Is there a cup?"))
+
+    async def send(self, asked: Request) -> float:
+        """What the model answers, as a number."""
+        await self.backend.complete(one_token(asked))
+        task = asyncio.current_task()
+        return log_probability([exchange for exchange in self._http.exchanges if exchange.task is task][-1])
+
+
+@dataclass
+class InEveryWay:
+    """Sends every request of a pipeline in several ways; the pipeline goes on with the answers of the stub server."""
+
+    senders: Mapping[str, Sender]
+    answers: list[list[float]] = field(default_factory=list)
+    identity: Mapping[str, Any] = field(default_factory=lambda: {"kind": "test"})
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def complete(self, request: Request) -> Completion:
+        async with self._turn:
+            self.answers.append([await sender.send(request) for sender in self.senders.values()])
+        return stub_answer(request)
+
+    async def ready(self) -> str | None:
+        return None
+
+    async def close(self) -> None:
+        for sender in self.senders.values():
+            await sender.backend.close()
+
+
+async def test_pictures_as_files_and_by_name_are_the_same_pictures(
+    robot: Domain, vllm_url: str, media_path: Path
+) -> None:
+    ways = ("data", "data, reused", "files", "files, reused")
+    asked = InEveryWay({way: Sender(vllm_url, way, media_path) for way in ways})
+    entries = [entry for entry in find_entries([DEMO]) if entry.clip_id == "cube_teleports"]
+    await reports_of(entries, Pipeline.build(robot, "full"), models_of(asked))
+    await asked.close()
+    assert len(asked.answers) >= 7
+    for data, *others in asked.answers:
+        assert others == [pytest.approx(data, abs=SAME)] * 3
+    assert len({round(data, 2) for data, *_ in asked.answers}) > 1, "the answers depend on what is shown"
+    assert {way: set(asked.senders[way].statuses) for way in ways} == {way: {200} for way in ways}
+    data, data_reused, files, files_reused = (sender.body_bytes for sender in asked.senders.values())
+    assert files_reused <= files < 0.15 * data
+    assert files < data_reused < 0.8 * data
+    assert files_in(media_path) == [], "the files are deleted at the end"
+
+
+FEW_PICTURES, NO_PICTURES = "--mm-processor-cache-gb=0.001", "--mm-processor-cache-gb=0"
+"""Options of a server that keeps five pictures, and of one that keeps none."""
+
+
+async def test_picture_that_the_server_dropped_is_sent_again(another_vllm: VllmServer) -> None:
+    another_vllm.start(FEW_PICTURES)
+    pictures = [picture(number) for number in range(10)]
+    data, reused = Sender(another_vllm.url, "data"), Sender(another_vllm.url, "data, reused")
+    for asked in (pictures[:4], pictures[:4], pictures[4:8], pictures[:4], pictures, pictures):
+        assert await reused.ask(*asked) == pytest.approx(await data.ask(*asked), abs=SAME)
+    assert reused.statuses[:5] == [200, 200, 200, 400, 200]
+    await data.backend.close()
+    await reused.backend.close()
+
+
+async def test_nothing_is_lost_while_requests_drop_the_pictures_of_others(another_vllm: VllmServer) -> None:
+    another_vllm.start(FEW_PICTURES)
+    pictures = [picture(number) for number in range(10)]
+    data, reused = Sender(another_vllm.url, "data"), Sender(another_vllm.url, "data, reused")
+    chance = random.Random(1)
+    requests = [chance.sample(pictures, 4) for _ in range(40)]
+    expected = [await data.ask(*asked) for asked in requests]
+    assert await asyncio.gather(*(reused.ask(*asked) for asked in requests)) == pytest.approx(expected, abs=SAME)
+    assert len({round(number, 2) for number in expected}) > 5, "a wrong picture would be seen"
+    await data.backend.close()
+    await reused.backend.close()
+
+
+async def test_server_that_was_started_again_without_a_cache_gets_every_picture(another_vllm: VllmServer) -> None:
+    another_vllm.start(FEW_PICTURES)
+    pictures = [picture(number) for number in range(4)]
+    reused = Sender(another_vllm.url, "data, reused")
+    answered = await reused.ask(*pictures)
+    another_vllm.start(NO_PICTURES)
+    assert [await reused.ask(*pictures), await reused.ask(*pictures)] == [pytest.approx(answered, abs=SAME)] * 2
+    assert reused.statuses == [200, 400, 200, 400, 200]
+    await reused.backend.close()
+
+
+# Files that the server does not read.
+
+
+async def refusal(url: str, robot: Domain, media_path: Path) -> str:
+    """The message of a clip's only failure, which no retry would cure."""
+    config = tiny(url, send="file", media_path=str(media_path))
+    (report,) = await score(robot, config, "vanilla", {"cube_teleports"})
+    (failure,) = report.failures
+    assert failure.kind == "refused"
+    assert len(report.provenance.calls) == 1
+    assert files_in(media_path) == []
+    return failure.message
+
+
+async def test_file_outside_the_allowed_folder_is_refused(robot: Domain, vllm_url: str, tmp_path: Path) -> None:
+    assert f"--allowed-local-media-path {tmp_path}" in await refusal(vllm_url, robot, tmp_path)
+
+
+async def test_server_that_may_read_no_files_refuses_them(
+    robot: Domain, another_vllm: VllmServer, tmp_path: Path
+) -> None:
+    another_vllm.start(NO_PICTURES)
+    assert f"--allowed-local-media-path {tmp_path}" in await refusal(another_vllm.url, robot, tmp_path)
