@@ -9,7 +9,7 @@ import json
 import os
 import random
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -209,6 +209,10 @@ def log_probability(exchange: Exchange) -> float:
     return float(choice["logprobs"]["content"][0]["logprob"])
 
 
+def base64_bytes(pictures: Iterable[FrameImage]) -> int:
+    return sum(len(shown.content) for shown in pictures) * 4 // 3
+
+
 def files_in(folder: Path) -> list[Path]:
     return list(folder.iterdir())
 
@@ -243,12 +247,14 @@ class InEveryWay:
 
     senders: Mapping[str, Sender]
     answers: list[list[float]] = field(default_factory=list)
+    pictures: list[FrameImage] = field(default_factory=list)
     identity: Mapping[str, Any] = field(default_factory=lambda: {"kind": "test"})
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def complete(self, request: Request) -> Completion:
         async with self._turn:
             self.answers.append([await sender.send(request) for sender in self.senders.values()])
+            self.pictures += request.images
         return stub_answer(request)
 
     async def ready(self) -> str | None:
@@ -273,8 +279,10 @@ async def test_pictures_as_files_and_by_name_are_the_same_pictures(
     assert len({round(data, 2) for data, *_ in asked.answers}) > 1, "the answers depend on what is shown"
     assert {way: set(asked.senders[way].statuses) for way in ways} == {way: {200} for way in ways}
     data, data_reused, files, files_reused = (sender.body_bytes for sender in asked.senders.values())
-    assert files_reused <= files < 0.15 * data
-    assert files < data_reused < 0.8 * data
+    distinct = {shown.picture.sha256: shown for shown in asked.pictures}
+    assert len(asked.pictures) > 1.5 * len(distinct)
+    assert data - data_reused > 0.9 * (base64_bytes(asked.pictures) - base64_bytes(distinct.values()))
+    assert data - max(files, files_reused) > 0.9 * base64_bytes(asked.pictures)
     assert files_in(media_path) == [], "the files are deleted at the end"
 
 
