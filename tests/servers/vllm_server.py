@@ -43,12 +43,12 @@ class VllmServer:
         command = [*self._command, f"--port={self._port}", *options]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(command, env=ENVIRONMENT, stdout=log, stderr=subprocess.STDOUT)
-        self._options = options
         end = time.monotonic() + READY_S
         while time.monotonic() < end:
             assert self._process.poll() is None, f"vLLM ended:\n{self._log.read_text()[-4000:]}"
             try:
                 with urllib.request.urlopen(f"{self.url}/models", timeout=2):
+                    self._options = options
                     return
             except (urllib.error.URLError, OSError):
                 time.sleep(1)
@@ -59,4 +59,4 @@ class VllmServer:
         if self._process is not None:
             self._process.terminate()
             self._process.wait(60)
-            self._process = None
+            self._process, self._options = None, ()
