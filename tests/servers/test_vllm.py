@@ -190,9 +190,9 @@ async def test_a_model_judges_descriptions_by_the_rubric(vllm_url: str, tmp_path
 # Pictures that are named and not sent.
 #
 # Greedy answers of random weights are the same whatever is shown, and the log probability of their first token is not:
-# it differs by more than 0.01 from picture to picture, and by less than 0.001 from one computation to the next.
+# it differs by more than 0.0001 from pictures to others, and by less from one computation to the next.
 
-SAME = 0.001
+SAME = 0.0001
 
 
 def picture(number: int) -> FrameImage:
@@ -276,7 +276,7 @@ async def test_pictures_as_files_and_by_name_are_the_same_pictures(
     assert len(asked.answers) >= 7
     for data, *others in asked.answers:
         assert others == [pytest.approx(data, abs=SAME)] * 3
-    assert len({round(data, 2) for data, *_ in asked.answers}) > 1, "the answers depend on what is shown"
+    assert len({round(data, 4) for data, *_ in asked.answers}) > 1, "the answers depend on what is shown"
     assert {way: set(asked.senders[way].statuses) for way in ways} == {way: {200} for way in ways}
     data, data_reused, files, files_reused = (sender.body_bytes for sender in asked.senders.values())
     distinct = {shown.picture.sha256: shown for shown in asked.pictures}
@@ -309,7 +309,7 @@ async def test_nothing_is_lost_while_requests_drop_the_pictures_of_others(anothe
     requests = [chance.sample(pictures, 4) for _ in range(40)]
     expected = [await data.ask(*asked) for asked in requests]
     assert await asyncio.gather(*(reused.ask(*asked) for asked in requests)) == pytest.approx(expected, abs=SAME)
-    assert len({round(number, 2) for number in expected}) > 5, "a wrong picture would be seen"
+    assert len({round(number, 4) for number in expected}) > 20, "a wrong picture would be seen"
     await data.backend.close()
     await reused.backend.close()
 
