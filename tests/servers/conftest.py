@@ -30,26 +30,24 @@ def vllm() -> Path:
 
 @pytest.fixture(scope="session")
 def media_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that the server at `vllm_url` may read."""
+    """The folder that the server may read."""
     return tmp_path_factory.mktemp("media")
 
 
 @pytest.fixture(scope="session")
-def vllm_url(tiny_model: Path, vllm: Path, media_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a vLLM server with the tiny model."""
-    server = VllmServer(vllm, tiny_model, tmp_path_factory.mktemp("vllm") / "server.log")
+def vllm_server(
+    tiny_model: Path, vllm: Path, media_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[VllmServer]:
+    """A vLLM server with the tiny model."""
+    server = VllmServer(vllm, tiny_model, media_path, tmp_path_factory.mktemp("vllm") / "server.log")
     try:
-        server.start(f"--allowed-local-media-path={media_path}")
-        yield server.url
+        server.start()
+        yield server
     finally:
         server.stop()
 
 
 @pytest.fixture(scope="session")
-def another_vllm(tiny_model: Path, vllm: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[VllmServer]:
-    """A server that may read no files; tests start it with their own options."""
-    server = VllmServer(vllm, tiny_model, tmp_path_factory.mktemp("another") / "server.log")
-    try:
-        yield server
-    finally:
-        server.stop()
+def vllm_url(vllm_server: VllmServer) -> str:
+    """The address of the server."""
+    return vllm_server.url

@@ -23,40 +23,36 @@ SERVE = (
 
 
 class VllmServer:
-    """A vLLM server that can be stopped and started again at the same address."""
+    """A vLLM server that can be started again at the same address."""
 
-    def __init__(self, vllm: Path, model: Path, log: Path) -> None:
-        self._command = (str(vllm), "serve", str(model), *SERVE)
-        self._log = log
-        self._process: subprocess.Popen[bytes] | None = None
-        self._options: tuple[str, ...] = ()
+    def __init__(self, vllm: Path, model: Path, media_path: Path, log: Path) -> None:
+        """`media_path` is the folder of pictures that the server may read."""
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
-            self._port = probe.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self._port}/v1"
+            port = probe.getsockname()[1]
+        self.url = f"http://127.0.0.1:{port}/v1"
+        folder = f"--allowed-local-media-path={media_path}"
+        self._command = (str(vllm), "serve", str(model), f"--port={port}", folder, *SERVE)
+        self._log = log
+        self._process: subprocess.Popen[bytes] | None = None
 
-    def start(self, *options: str) -> None:
-        """Start the server with options, unless it runs with them, and wait until it answers."""
-        if self._process is not None and options == self._options:
-            return
-        self.stop()
-        command = [*self._command, f"--port={self._port}", *options]
-        with self._log.open("wb") as log:
-            self._process = subprocess.Popen(command, env=ENVIRONMENT, stdout=log, stderr=subprocess.STDOUT)
+    def start(self) -> None:
+        """Start the server and wait until it answers."""
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(self._command, env=ENVIRONMENT, stdout=log, stderr=subprocess.STDOUT)
         end = time.monotonic() + READY_S
         while time.monotonic() < end:
             assert self._process.poll() is None, f"vLLM ended:\n{self._log.read_text()[-4000:]}"
             try:
                 with urllib.request.urlopen(f"{self.url}/models", timeout=2):
-                    self._options = options
                     return
             except (urllib.error.URLError, OSError):
                 time.sleep(1)
         raise AssertionError(f"vLLM was not ready in {READY_S} s:\n{self._log.read_text()[-4000:]}")
 
     def stop(self) -> None:
-        """Stop the server if it runs."""
+        """Stop the server if it was started."""
         if self._process is not None:
             self._process.terminate()
             self._process.wait(60)
-            self._process, self._options = None, ()
+            self._process = None
