@@ -42,6 +42,9 @@ _GATEWAY_ERRORS = (502, 503, 504)
 _MAY_LACK_PICTURES = (400, 404, 422, 500)
 """What a server may answer when it does not have a picture that a request names."""
 
+_CANNOT_READ_FILES = (b"--allowed-local-media-path", b"[Errno 2]", b"[Errno 13]")
+"""In what vLLM answers (400 or 500) to the address of a file outside its folder, that is missing, or not readable."""
+
 _MOST_KNOWN = 1024
 """Pictures that a server is expected to have: vLLM keeps 4 GB of processed pictures, the latest ones."""
 
@@ -101,6 +104,7 @@ class OpenAIBackend:
         self.server = server or url
         self.request_format = request_format or RequestFormat()
         self.http = HttpClient(url or OPENAI_URL, api_key, timeout_s)
+        self._media_path = media_path
         self._folder = None if media_path is None else PictureFolder(media_path)
         self._reuse_pictures = reuse_pictures
         self._known: dict[str, None] = {}
@@ -190,6 +194,11 @@ class OpenAIBackend:
     def _status_error(self, reply: HttpReply) -> BackendError:
         status, wait_s = reply.status, retry_after_s(reply.headers.get("retry-after"))
         message = f"{self._server} answers {status} for {self.name}: {self.http.redact(_error_text(reply.content))}"
+        if self._media_path is not None and any(words in reply.content for words in _CANNOT_READ_FILES):
+            return RequestRefused(
+                f"{message}; start the server with --allowed-local-media-path {self._media_path}, a folder that it "
+                "shares with RoboGaze at the same path"
+            )
         if status == 429 and b"insufficient_quota" not in reply.content:
             return RateLimited(message, wait_s)
         if status >= 500 or status in (408, 409):

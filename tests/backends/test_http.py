@@ -1,5 +1,6 @@
 """The HTTP client: bounded replies, own decompression, no redirects, no key in what comes back."""
 
+import asyncio
 import gzip
 import json
 import time
@@ -11,6 +12,7 @@ import pytest
 from stub_server import Reply, Stub, running
 
 from backends.samples import request
+from robogaze.backends.http import HttpClient
 from robogaze.backends.openai import OpenAIBackend
 from robogaze.backends.reply import MAX_BYTES
 from robogaze.errors import BackendError, RequestRefused, ServerFault, Unreachable
@@ -166,3 +168,20 @@ async def test_key_is_sent_if_there_is_one() -> None:
         stub = Stub()
         await asked(stub, key)
         assert stub.keys == [sent]
+
+
+async def test_connection_on_which_a_server_failed_is_not_used_again() -> None:
+    """vLLM closes it, a moment after its reply."""
+    statuses = iter([500, 200])
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(f"HTTP/1.1 {next(statuses)} X\r\ncontent-length: 2\r\n\r\n{{}}".encode())
+        await asyncio.sleep(0.1)
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        client = HttpClient(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", None, 5)
+        assert [(await client.send("GET", "/models")).status for _ in range(2)] == [500, 200]
+        await client.close()
+        await asyncio.sleep(0.2)

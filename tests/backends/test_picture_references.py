@@ -83,6 +83,24 @@ async def test_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
             pass
 
 
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (400, "The file path <path> must be a subpath of `--allowed-local-media-path <path>`."),
+        (500, "Cannot load local files without `--allowed-local-media-path`."),
+        (500, "[Errno 2] No such file or directory: '<path>'"),
+        (500, "[Errno 13] Permission denied: '<path>'"),
+    ],
+)
+async def test_server_that_cannot_read_the_files_is_not_asked_again(tmp_path: Path, status: int, message: str) -> None:
+    raw = json.dumps({"error": {"message": message, "code": status}}).encode()
+    with running(Stub(behave=lambda body: Reply(status=status, raw=raw))) as url:
+        backend = OpenAIBackend("stub", url, None, 5, RequestFormat(send="file"), media_path=tmp_path)
+        with pytest.raises(RequestRefused, match=f"start the server with --allowed-local-media-path {tmp_path}"):
+            await ask(backend, A)
+        await backend.close()
+
+
 # Pictures that a server has.
 
 

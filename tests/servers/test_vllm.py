@@ -6,14 +6,22 @@ what was shown does not depend on it. Answers are sampled at temperature 1: gree
 
 import json
 import os
+import random
 import subprocess
+from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from backends.samples import image, request
 from making import reports_of
+from references import backend_of, one_token
+from vllm_server import VllmServer
 
 from robogaze.backends import Models, ModelsConfig
+from robogaze.core.pictures import FrameImage
 from robogaze.core.report import Report
 from robogaze.datasets import find_entries
 from robogaze.doctor import examine
@@ -22,6 +30,7 @@ from robogaze.domains.model import PipelineSpec, StageSpec
 from robogaze.judges.base import DescriptionPair
 from robogaze.judges.llm import ModelJudge
 from robogaze.judges.rubric import read_rubric
+from robogaze.media.compose import encode_jpeg
 from robogaze.stages.pipeline import Pipeline
 
 pytestmark = pytest.mark.server
@@ -97,8 +106,6 @@ async def test_specialists_reuse_the_prefix_they_share(robot: Domain, vllm_url: 
 
 
 async def test_doctor_sees_through_a_model_that_cannot_see(vllm_url: str) -> None:
-    import random
-
     models = Models.open(tiny(vllm_url), None, os.environ)
     found = {one.what: one for one in await examine(models, random.Random(1))}
     await models.close()
@@ -176,3 +183,74 @@ async def test_a_model_judges_descriptions_by_the_rubric(vllm_url: str, tmp_path
         assert one.similarity is not None, one.rationale
         assert 0 <= one.similarity <= 1
         assert set(one.axes) == set(rubric.axes)
+
+
+# Pictures that are files, or named.
+
+
+def picture(number: int) -> FrameImage:
+    """A picture of coloured squares, different for each number."""
+    colours = np.random.default_rng(number).integers(0, 256, (4, 4, 3), dtype=np.uint8)
+    jpeg = encode_jpeg(np.kron(colours, np.ones((32, 32, 1), dtype=np.uint8)), 90)
+    known = image(number).picture.with_(sha256=sha256(jpeg).hexdigest(), width=128, height=128)
+    return FrameImage(known, f"frame {number}", jpeg)
+
+
+SHOWN = [[picture(number) for number in numbers] for numbers in ((0, 1), (2, 3), (1, 2), (4, 5))]
+"""What is shown in a request."""
+
+
+class Sender:
+    """Sends pictures to a server in one way."""
+
+    def __init__(self, url: str, way: str, media_path: Path = Path()) -> None:
+        self.backend, self._http = backend_of(way, "tiny", url, media_path, logprobs=True)
+
+    @property
+    def statuses(self) -> list[int]:
+        return [exchange.reply.status for exchange in self._http.exchanges]
+
+    async def ask(self, pictures: Sequence[FrameImage]) -> float:
+        """The log probability of an answer's first token: it depends on what is shown, and the token does not."""
+        await self.backend.complete(one_token(request(*pictures, "Is there a cup?")))
+        (choice,) = json.loads(self._http.exchanges[-1].reply.content)["choices"]
+        return float(choice["logprobs"]["content"][0]["logprob"])
+
+
+def nearest(answer: float, answers: Sequence[float]) -> int:
+    """Which of several answers an answer is nearest to; computations of the same one differ a little."""
+    return min(range(len(answers)), key=lambda number: abs(answers[number] - answer))
+
+
+@pytest.mark.parametrize("way", ["data, reused", "files", "files, reused"])
+async def test_answers_are_the_same_however_pictures_are_sent(vllm_url: str, media_path: Path, way: str) -> None:
+    data, other = Sender(vllm_url, "data"), Sender(vllm_url, way, media_path)
+    by_data = [await data.ask(pictures) for pictures in SHOWN]
+    for _ in range(2):
+        assert [nearest(await other.ask(pictures), by_data) for pictures in SHOWN] == [0, 1, 2, 3]
+    assert other.statuses == [200] * 8
+    await data.backend.close()
+    await other.backend.close()
+    assert os.listdir(media_path) == [], "the files are deleted at the end"
+
+
+async def test_file_outside_the_allowed_folder_is_refused(robot: Domain, vllm_url: str, tmp_path: Path) -> None:
+    config = tiny(vllm_url, send="file", media_path=str(tmp_path))
+    (report,) = await score(robot, config, "vanilla", {"cube_teleports"})
+    (failure,) = report.failures
+    assert failure.kind == "refused"
+    assert f"start the server with --allowed-local-media-path {tmp_path}" in failure.message
+    assert len(report.provenance.calls) == 1, "no retry would help"
+
+
+async def test_picture_that_a_restarted_server_does_not_have_is_sent_again(vllm_server: VllmServer) -> None:
+    data, reused = Sender(vllm_server.url, "data"), Sender(vllm_server.url, "data, reused")
+    by_data = [await data.ask(pictures) for pictures in SHOWN]
+    before = [nearest(await reused.ask(pictures), by_data) for pictures in SHOWN]
+    vllm_server.stop()
+    vllm_server.start()
+    after = [nearest(await reused.ask(pictures), by_data) for pictures in SHOWN]
+    assert before == after == [0, 1, 2, 3]
+    assert reused.statuses[4:] == [400, 200, 400, 200, 200, 400, 200], "the third request shows pictures sent again"
+    await data.backend.close()
+    await reused.backend.close()
