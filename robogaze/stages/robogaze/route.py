@@ -53,7 +53,12 @@ class Router(Stage):
     None keeps those with a relevance of at least CALLED_FOR.
     """
     keep_in_all: int | None = Field(default=None, ge=1)
-    """How many dimensions to keep for all segments together, for each BUDGET_S of the clip that begins."""
+    """How many dimensions to keep for all segments together, those that are always examined included.
+
+    At most so many for each BUDGET_S of the clip that begins, and at least so many: if the segments keep fewer, the
+    next most relevant ones are examined in the whole clip. A fault that is too short or too slow for the observer to
+    notice is seen by its specialist or by nobody.
+    """
 
     def routes(self, rated: Sequence[tuple[Segment, Ratings]], context: Context, domain: Domain) -> tuple[Route, ...]:
         """The route of each segment."""
@@ -66,6 +71,7 @@ class Router(Stage):
         allowed = None if self.keep_in_all is None else self.keep_in_all * math.ceil(context.clip.duration_s / BUDGET_S)
         ranked = sorted(weights, key=lambda name: -weights[name])
         dropped = set() if allowed is None else set(ranked[max(allowed - len(always), 0) :])
+        added = self._added(rated, (*always, *ranked))
         routes = []
         for segment, ratings in rated:
             reasons = dict.fromkeys(always, "this dimension is always examined")
@@ -74,9 +80,20 @@ class Router(Stage):
                 reasons[name] = (
                     f"not among the {allowed} most relevant of the clip; {rating.reason}" if over else rating.reason
                 )
-            names = tuple(name for name in context.dimensions if name in kept[segment.id] and name not in dropped)
+            examined = {*kept[segment.id], *added} - dropped
+            names = tuple(name for name in context.dimensions if name in examined)
             routes.append(Route(segment=segment.id, dimensions=names, reasons=reasons))
         return tuple(routes)
+
+    def _added(self, rated: Sequence[tuple[Segment, Ratings]], kept: Sequence[str]) -> tuple[str, ...]:
+        """The dimensions that are examined in the whole clip because its segments keep too few."""
+        missing = max((self.keep_in_all or 0) - len(kept), 0)
+        weights = {
+            name: sum(segment.span.length * ratings[name].relevance for segment, ratings in rated)
+            for name in rated[0][1]
+            if name not in kept
+        }
+        return tuple(sorted(weights, key=lambda name: -weights[name])[:missing])
 
     def _kept(self, ratings: Ratings, always: int) -> tuple[str, ...]:
         if self.keep is None:

@@ -80,6 +80,24 @@ def test_all_segments_together_keep_a_number_for_each_part_of_the_clip(robot: Do
     assert [len(names) for names in routed(robot, *given, keep=3, keep_in_all=4, seconds=20.0)] == [3, 3]
 
 
+def test_if_the_segments_keep_the_same_dimensions_the_next_most_relevant_are_examined_everywhere(robot: Domain) -> None:
+    both = {"object_scene_consistency": 9, "physical_plausibility": 8}
+    given = ratings(**both, visual_quality=4), ratings(**both, robot_body_consistency=5)
+    found = routes(robot, *given, keep=3, keep_in_all=5)
+    assert [route.dimensions for route in found] == 2 * [
+        (
+            "task_progress", "object_scene_consistency", "robot_body_consistency", "physical_plausibility",
+            "visual_quality",
+        ),
+    ]  # fmt: skip
+    assert found[0].reasons["robot_body_consistency"] == "why robot_body_consistency"
+    kept = routed(robot, *given, keep=3, keep_in_all=4)
+    assert kept == 2 * [
+        ("task_progress", "object_scene_consistency", "robot_body_consistency", "physical_plausibility")
+    ]
+    assert [len(names) for names in routed(robot, *given, keep=3, keep_in_all=9)] == [6, 6], "there are no more"
+
+
 async def test_the_router_answers_for_every_segment(client_for: Any) -> None:
     given = ratings(visual_quality=9)
     models, backend = scripted({"reply": {"routes": {}}}, {"reply": {"routes": {"S1": given}}})
