@@ -85,10 +85,11 @@ class HttpClient:
             if 300 <= response.status_code < 400:
                 raise self._redirected(url, response)
             content = self._without_key(await self._body(response))
-            if response.status_code >= 500:
+            stream = response.extensions.get("network_stream")  # None if the reply came from no network
+            if response.status_code >= 500 and stream is not None:
                 # A server that failed may close the connection after its reply (vLLM does): the next request on it
                 # would find no server.
-                await response.extensions["network_stream"].aclose()
+                await stream.aclose()
             return HttpReply(response.status_code, dict(response.headers), content)
 
     def _redirected(self, url: str, response: "httpx2.Response") -> BackendError:
