@@ -19,6 +19,7 @@ from robogaze.core.sampling import Regime
 from robogaze.evidence.tracker.mask_tracking import ByMask
 from robogaze.evidence.tracker.tracking import BeginChase, FollowedObjects, can_follow
 from robogaze.media import DecodedClip
+from robogaze.media.decode import Image
 from robogaze.stages.base import Stage
 from robogaze.stages.client import ModelClient
 from robogaze.stages.context import Context, Slot
@@ -26,6 +27,12 @@ from robogaze.threads import check, on_core
 
 SIDE_PX = 320
 """The longer side of the working picture: a crop needs no more than the place of its object."""
+
+LARGE_PX, THIN_PX = 96, 12
+"""A box that is longer is followed in a picture of half the size, or a quarter, as long as it stays this thick.
+
+The time that a picture takes grows with the square of the box's area, because the search reaches as far as it is large.
+"""
 
 
 class Track(Stage):
@@ -87,19 +94,33 @@ def _follow(
 ) -> list[dict[int, Box]]:
     """The boxes of each track in the frames in which its object is found."""
     boxes: list[dict[int, Box]] = [{} for _ in tracks]
-    views = [
-        (index, inside, FollowedObjects([tracks[place].boxes[0] for place in inside], chase, SIDE_PX))
-        for index, view in enumerate(clip.layout.active)
-        if (inside := [place for place, track in enumerate(tracks) if track.view == view])
+    first = clip.views(0)[0]
+    groups: dict[tuple[int, int], list[int]] = {}
+    for place, track in enumerate(tracks):
+        key = clip.layout.active.index(track.view), working_side_px(track.boxes[0], first)
+        groups.setdefault(key, []).append(place)
+    followed = [
+        (index, inside, FollowedObjects([tracks[place].boxes[0] for place in inside], chase, side_px))
+        for (index, side_px), inside in groups.items()
     ]
-    for number in numbers if views else ():
+    for number in numbers if followed else ():
         check()
         pictures = clip.views(number)
-        for index, inside, objects in views:
+        for index, inside, objects in followed:
             for place, found in zip(inside, objects.next(pictures[index]), strict=True):
                 if found is not None:
                     boxes[place][number] = found.box
     return boxes
+
+
+def working_side_px(box: Box, view: Image) -> int:
+    """The longer side of the working picture for a box: SIDE_PX, or less for a large box."""
+    height, width = view.shape[:2]
+    sides = [share / max(width, height) for share in ((box.right - box.left) * width, (box.bottom - box.top) * height)]
+    side_px = SIDE_PX
+    while side_px > SIDE_PX // 4 and max(sides) * side_px > LARGE_PX and min(sides) * side_px / 2 >= THIN_PX:
+        side_px //= 2
+    return side_px
 
 
 def _notes(

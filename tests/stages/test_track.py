@@ -17,7 +17,7 @@ from robogaze.domains import Domain
 from robogaze.media import DecodedClip
 from robogaze.stages.client import ModelClient
 from robogaze.stages.context import Context
-from robogaze.stages.track import Track
+from robogaze.stages.track import Track, working_side_px
 
 MOVING = Scene(lambda t: (120 + 150 * t, 180))
 GOES = Scene(lambda t: (120 + 100 * t, 180) if t < 1 else None)
@@ -113,6 +113,20 @@ async def test_objects_that_cannot_be_followed_keep_their_box_and_a_note_says_wh
         "Not followed through the whole clip: tiny in main (it is too small); "
         "later in main (it has no box in the first frame); again in main (no more than 1 are followed).",
     )
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "side_px"),
+    [
+        (0.3, 0.3, 320),  # 96 px of 320 are not large
+        (0.4, 0.4, 160),
+        (1.0, 0.7, 80),
+        (1.0, 0.05, 320),  # a long thin arm would be too thin to follow
+    ],
+)
+def test_large_objects_are_followed_in_smaller_pictures(width: float, height: float, side_px: int) -> None:
+    box = Box(left=0, top=0, right=width, bottom=height)
+    assert working_side_px(box, np.zeros((480, 640, 3), dtype=np.uint8)) == side_px
 
 
 async def test_an_object_counts_once_however_many_views_it_is_in(robot: Domain) -> None:
