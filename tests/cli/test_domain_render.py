@@ -29,9 +29,9 @@ def test_a_clip_is_rendered_as_text_and_as_a_page(robogaze: Shell, video: Path, 
 def test_one_request_of_each_prompt_is_rendered_unless_all_are_asked_for(robogaze: Shell) -> None:
     ran = robogaze("domain", "render", "full", "propose", "--json")
     assert len(json.loads(ran.out)["requests"]) == 1
-    assert ran.err == "2 more requests use the same prompts; add --all to render them\n"
+    assert ran.err == "4 more requests use the same prompts; add --all to render them\n"
     every = robogaze("domain", "render", "full", "propose", "--json", "--all")
-    assert (len(json.loads(every.out)["requests"]), every.err) == (3, "")
+    assert (len(json.loads(every.out)["requests"]), every.err) == (5, "")
 
 
 def test_a_stage_without_a_model_says_so(robogaze: Shell) -> None:

@@ -93,11 +93,13 @@ CONVERSATION = [
     ),
     claims("task_progress"),
     claims("instruction_consistency", ("wrong_effector", "The left hand takes the cup.", [0.5, 3.0])),
+    claims("object_scene_consistency"),
     claims(
         "hand_body_consistency",
         ("hand_occluded_during_manipulation", "The arm covers the fingers.", [1.0, 2.0]),
         ("left_right_hand_identity_confusion", "The left hand takes the cup.", [0.5, 3.0]),
     ),
+    claims("visual_quality"),
     line(
         "verify",
         {

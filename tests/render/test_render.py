@@ -66,7 +66,7 @@ def test_the_text_holds_system_captions_prompt_and_schema_in_the_order_they_are_
 def test_json_holds_the_same() -> None:
     found = rendered("robot", "full", "propose")
     written = json.loads(json.dumps(as_json(found)))
-    assert [request["subject"] for request in written["requests"]] == list(load_domain("robot").dimensions)[:3]
+    assert [request["subject"] for request in written["requests"]] == list(load_domain("robot").dimensions)[:5]
     request = written["requests"][0]
     assert request["prompt"] == "propose"
     assert request["prompt_file"].endswith("prompts/_shared/robogaze/propose.md.j2")
