@@ -43,7 +43,7 @@ GBQA_FORMAT = "robogaze/datasets/formats/gbqa.py"
 
 MODULE_LINES, FUNCTION_LINES = 400, 60
 HEAVY = {"av", "cv2", "httpx2", "numpy", "scipy", "sklearn", "torch"}
-HELP_CPU_S = 0.3
+HELP_CPU_S = 0.6
 _YAML = ("yaml", "ruamel", "omegaconf", "strictyaml")
 
 
