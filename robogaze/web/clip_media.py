@@ -1,15 +1,16 @@
 """What a page shows of a clip: the exact times of its frames, a video that a browser plays, a thumbnail.
 
 A browser gets the file itself if it is sure to play it with the same frame times: H.264 (8 bits, 4:2:0) or AV1 in MP4,
-VP8, VP9 or AV1 in WebM, whole, with its first frame at 0 and every stored frame shown. Everything else gets a proxy:
-H.264 with the same frames at the same times and a short distance between key frames, made once and kept in a folder
-beside the store.
+VP8, VP9 or AV1 in WebM, whole, with its first frame at 0 and every stored frame shown, at a steady rate if it has
+B-frames. Everything else gets a proxy: H.264 with the same frames at the same times and a short distance between key
+frames, made once and kept in a folder beside the store.
 """
 
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from uuid import uuid4
 
@@ -23,6 +24,9 @@ from robogaze.media.decode_pyav import length_s, open_video, seconds
 from robogaze.media.encode import write_video
 from robogaze.media.grid import detect_layout
 from robogaze.web.annotation_store import AnnotationStore
+
+_STEADY = 0.25
+"""How much the times for which frames are shown may differ in a steady clip, as a share of their mean."""
 
 _PLAYED = {
     (".mp4", "h264"): "video/mp4",
@@ -189,6 +193,12 @@ def _frames(entry: ManifestEntry) -> Iterator[Frame]:
     return read_frames(entry.path, start_s=entry.start_s, end_s=entry.end_s)
 
 
+def _is_steady(clip: Clip) -> bool:
+    """Whether all frames are shown for about the same time."""
+    steps = [after - before for before, after in pairwise(clip.frame_times_s)]
+    return not steps or max(steps) - min(steps) <= _STEADY * clip.duration_s / clip.frame_count
+
+
 def _plays_as(entry: ManifestEntry, clip: Clip) -> str | None:
     """The media type as which a browser plays the file with its own frame times; None if that is not sure."""
     if clip.start_s is not None:
@@ -198,5 +208,8 @@ def _plays_as(entry: ManifestEntry, clip: Clip) -> str | None:
         starts_at_0 = abs(seconds(stream.start_time or 0, stream)) <= RESOLUTION
         # An edit list may hide stored frames, which players treat differently. Some files do not count frames.
         shows_all = stream.frames in (0, clip.frame_count)
-    playable = pixels in _PIXELS and starts_at_0 and shows_all
+        # MP4 stores how long frames are shown in the order of decoding. If that is not the order of showing, Chromium
+        # 150 takes the time of another frame, and after a seek it may show a frame that is over.
+        has_right_times = not stream.codec_context.has_b_frames or _is_steady(clip)
+    playable = pixels in _PIXELS and starts_at_0 and shows_all and has_right_times
     return _PLAYED.get((entry.path.suffix.lower(), codec)) if playable else None

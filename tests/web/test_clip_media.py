@@ -39,12 +39,22 @@ def shown(path: Path) -> list[tuple[float, int]]:
     return [(frame.time_s, number_in(frame.image)) for frame in read_frames(path)]
 
 
-@pytest.mark.parametrize("make", [with_b_frames, at_uneven_times])
+def at_uneven_times_in_order(path: Path) -> Path:
+    return write(path, len(UNEVEN_S), times_s=UNEVEN_S, codec_options={"bf": "0"})
+
+
+@pytest.mark.parametrize("make", [with_b_frames, at_uneven_times_in_order])
 def test_frame_times_are_the_decoders(media: ClipMedia, tmp_path: Path, make) -> None:  # type: ignore[no-untyped-def]
     path = make(tmp_path / "clip.mp4")
     clip = media.clip(entry(path))
     assert clip.frame_times_s == tuple(frame.time_s for frame in read_frames(path))
     assert media.video(entry(path)).path == path
+
+
+def test_b_frames_at_uneven_times_get_a_proxy(media: ClipMedia, tmp_path: Path) -> None:
+    """MP4 stores how long they are shown in another order than that of showing (Chromium shows some of them late)."""
+    path = at_uneven_times(tmp_path / "clip.mp4")
+    assert media.video(entry(path)).path.parent == tmp_path / "proxies"
 
 
 def test_uneven_times_are_kept(media: ClipMedia, tmp_path: Path) -> None:

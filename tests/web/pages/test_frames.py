@@ -11,17 +11,12 @@ from .site import Site
 
 CLIPS = {"steady": STEADY_MS, "uneven": UNEVEN_MS}
 
-BEHIND = pytest.mark.xfail(
-    reason="Chromium 150.0.7871.100 shows the frame before at some times of a clip with a variable rate", strict=False
-)
-"""An open fault: it is not known yet whether the page or the browser is wrong."""
-
 
 def test_the_clips_have_b_frames(numbered: dict[str, Path]) -> None:
     assert all(has_b_frames(path) for path in numbered.values())
 
 
-@pytest.mark.parametrize("clip", ["steady", pytest.param("uneven", marks=BEHIND)])
+@pytest.mark.parametrize("clip", CLIPS)
 def test_every_frame_forwards_and_backwards(window: Callable[..., Window], site: Site, clip: str) -> None:
     editor, times = window(site, f"/clips/{clip}"), CLIPS[clip]
     for frame in range(len(times)):
@@ -74,7 +69,6 @@ def test_while_it_plays(window: Callable[..., Window], site: Site) -> None:
     ]
 
 
-@BEHIND
 def test_a_step_of_a_tenth_arrives_on_the_grid(window: Callable[..., Window], site: Site) -> None:
     editor = window(site, "/clips/uneven")
     for tenth in range(1, 12):
