@@ -123,10 +123,13 @@ class RecurringFaultAnswer(FaultAnswer):
         return self
 
 
+F = TypeVar("F", bound=FaultAnswer)
+
+
 @lru_cache(maxsize=256)
 def fault_contract(
-    base: type[FaultAnswer], duration_s: float, dimensions: tuple[Dimension, ...], frames: tuple[int, ...]
-) -> type[FaultAnswer]:
+    base: type[F], duration_s: float, dimensions: tuple[Dimension, ...], frames: tuple[int, ...]
+) -> type[F]:
     """The contract of a fault in one clip: its dimensions with their types, and the frames that may be cited."""
     span = span_in(duration_s)
     is_recurring = issubclass(base, RecurringFaultAnswer)

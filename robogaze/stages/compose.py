@@ -88,9 +88,9 @@ def _is_same_event(a: Hypothesis, b: Hypothesis, frame_times_s: Sequence[float],
 
 def _followed(hypothesis: Hypothesis, merged: dict[str, Hypothesis]) -> Hypothesis:
     target = hypothesis.merged_into
-    if target is not None and (next_target := merged[target].merged_into) is not None:
-        return hypothesis.with_(merged_into=next_target)
-    return hypothesis
+    while target is not None and (next_target := merged[target].merged_into) is not None:
+        target = next_target
+    return hypothesis if target == hypothesis.merged_into else hypothesis.with_(merged_into=target)
 
 
 def _event(name: str, hypothesis: Hypothesis, hypotheses: Sequence[Hypothesis]) -> Event:

@@ -33,7 +33,7 @@ Figures = dict[str, float]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="real clips, or a manifest")
+    parser.add_argument("folder", type=lambda path: Path(path).resolve(), help="real clips, or a manifest")
     parser.add_argument("--before", type=Path, help="another checkout, for comparison")
     parser.add_argument("--clips", type=int, default=44)
     parser.add_argument("--in-flight", type=int, action="append", help="default: 16 and 64")

@@ -38,7 +38,7 @@ _LENS_PX = 0.6
 _SHADES_M = tuple(np.linspace(-0.002, 0.006, 7))
 """How far the sheets of a contact shadow reach beyond the foot of the object."""
 _SHADE_OPACITY = 0.055
-_SHADE_UP_M, _TOUCHES_M = 0.0008, 0.012
+_SHADE_UP_M, _SHADE_HALF_M, _TOUCHES_M = 0.0008, 0.0001, 0.012
 
 Frame = NDArray[np.uint8]
 Gl = Literal["auto", "egl", "osmesa"]
@@ -188,11 +188,10 @@ class Renderer:
             if obj.is_fixture or obj.is_flat or not -_TOUCHES_M < place[2] < _TOUCHES_M:
                 continue
             turn = self._data.body(obj.name).xmat
-            kind = mujoco.mjtGeom.mjGEOM_BOX if obj.is_square else mujoco.mjtGeom.mjGEOM_CYLINDER
-            foot = obj.foot_m
+            shade = _SHADE_OPACITY * opacity.get(obj.name, 0.0)
             for beyond in _SHADES_M:
-                size = np.array([foot[0] + beyond, foot[1] + beyond, 0.0001])
-                _add_shade(self.drawn, kind, size, place, turn, _SHADE_OPACITY * opacity.get(obj.name, 0.0))
+                size = (obj.foot_m[0] + beyond, obj.foot_m[1] + beyond)
+                _add_shade(self.drawn, size, place, turn, shade, is_square=obj.is_square)
 
     def _light(self, lamps: Collection[int]) -> None:
         for geom in self.drawn.geoms[: self.drawn.ngeom] if lamps else ():
@@ -285,10 +284,20 @@ class FrameState:
 
 
 def _add_shade(
-    drawn: mujoco.MjvScene, kind: mujoco.mjtGeom, size: Vector, place: Vector, turn: Vector, opacity: float
+    drawn: mujoco.MjvScene,
+    half_m: tuple[float, float],
+    place: Vector,
+    turn: Vector,
+    opacity: float,
+    *,
+    is_square: bool,
 ) -> None:
-    """A thin dark sheet on the table that belongs to no body and casts no shadow."""
+    """A thin dark sheet on the table, of no body and casting no shadow: a box, or a disc of radius `half_m[0]`."""
     geom = drawn.geoms[drawn.ngeom]
+    # MuJoCo reads the half length of a cylinder from the second number.
+    kind, size = mujoco.mjtGeom.mjGEOM_CYLINDER, np.array([half_m[0], _SHADE_HALF_M, 0.0])
+    if is_square:
+        kind, size = mujoco.mjtGeom.mjGEOM_BOX, np.array([*half_m, _SHADE_HALF_M])
     mujoco.mjv_initGeom(geom, kind, size, np.add(place, (0, 0, _SHADE_UP_M)), turn, np.array([0, 0, 0, opacity]))
     geom.label, geom.transparent, geom.segid = "", 1, -1
     geom.objtype, geom.objid = mujoco.mjtObj.mjOBJ_UNKNOWN.value, -1

@@ -26,18 +26,24 @@ from robogaze.stages.answers import RecurringFaultAnswer, SeverityAnswer, Single
 from robogaze.stages.base import Examiner
 from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context
+from robogaze.stages.fault_place import PlaceAnswer, place_error, place_evidence, placed_contract
 from robogaze.threads import on_core
 
 _MAX_EVENTS = 12
 
 
 class DirectVariables(TypedDict):
-    """The variables of the prompt that `prompt` names: the taxonomy and its conventions."""
+    """The variables of the prompt that `prompt` names: the taxonomy and its conventions.
+
+    `boxes` says whether the answer gives the place of a fault, in one of the `views`.
+    """
 
     dimensions: tuple[Dimension, ...]
     severity: tuple[SeverityLevel, ...]
     cascade: str
     not_annotated: tuple[str, ...]
+    boxes: bool
+    views: tuple[str, ...]
 
 
 class EventAnswer(SingleFaultAnswer):
@@ -49,6 +55,10 @@ class EventAnswer(SingleFaultAnswer):
     def spans(self) -> tuple[Span, ...]:
         """When the fault is visible."""
         return (Span(*self.span_s),)
+
+
+class PlacedEventAnswer(PlaceAnswer, EventAnswer):
+    """A fault as one sample reports it, with its place in one of the frames."""
 
 
 class RecurringEventAnswer(RecurringFaultAnswer):
@@ -78,6 +88,8 @@ class Direct(Examiner):
     """Ask for all spans of an event (`spans_s`) instead of one (`span_s`)."""
     first_frame: bool = False
     """Show the first frame as a picture of its own, before the others."""
+    boxes: bool = False
+    """Ask for the place of a fault in one of the frames; the prompt must describe it."""
     samples: int = Field(default=1, ge=1)
     temperature: float | None = Field(default=None, ge=0)
 
@@ -88,7 +100,9 @@ class Direct(Examiner):
         return {self.prompt: DirectVariables}
 
     def check(self, domain: Domain) -> None:
-        """Raise ValueError if several samples would be identical."""
+        """Raise ValueError if several samples would be identical, or an event with several spans has one place."""
+        if self.boxes and self.recurring:
+            raise ValueError("boxes: an event with several spans has no single place; leave out boxes or recurring")
         if self.samples > 1 and not self.temperature:
             raise ValueError("several samples need a temperature above 0; otherwise they are identical")
 
@@ -136,8 +150,6 @@ class Direct(Examiner):
     def _query(self, sample: int, images: tuple[FrameImage, ...], context: Context, client: ModelClient) -> Query:
         frames = client.frames(self.role())
         dimensions = tuple(client.domain.dimensions[name] for name in context.dimensions)
-        base = RecurringEventAnswer if self.recurring else EventAnswer
-        event = fault_contract(base, context.clip.duration_s, dimensions, frames)
         return Query(
             stage="direct",
             subject=f"sample {sample + 1}",
@@ -148,14 +160,28 @@ class Direct(Examiner):
                 severity=client.domain.taxonomy.severity,
                 cascade=client.domain.taxonomy.cascade,
                 not_annotated=client.domain.taxonomy.not_annotated,
+                boxes=self.boxes,
+                views=context.clip.layout.active,
             ),
             images=images,
-            contract=list_answer("events", event, _MAX_EVENTS),
+            contract=list_answer("events", self._contract(dimensions, frames, context), _MAX_EVENTS),
             sample=sample,
             temperature=self.temperature,
             constrained=not self.reasoning,
-            check=lambda answer: _mislabelled(answer.events, client.domain),
+            check=lambda answer: (
+                _mislabelled(answer.events, client.domain)
+                or place_error("events", answer.events, context.clip.layout.active)
+            ),
         )
+
+    def _contract(self, dimensions: tuple[Dimension, ...], frames: tuple[int, ...], context: Context) -> type[AnyEvent]:
+        duration_s = context.clip.duration_s
+        if self.recurring:
+            return fault_contract(RecurringEventAnswer, duration_s, dimensions, frames)
+        if not self.boxes:
+            return fault_contract(EventAnswer, duration_s, dimensions, frames)
+        contract = fault_contract(PlacedEventAnswer, duration_s, dimensions, frames)
+        return placed_contract(contract, frames, context.clip.layout.active)
 
 
 def samples_of(client: ModelClient) -> Mapping[str, bool]:
@@ -186,6 +212,9 @@ def _hypothesis(name: str, sample: str, event: AnyEvent, context: Context) -> Hy
         severity=event.severity,
         confidence=None,
         description=event.description,
-        evidence=(Evidence(text=event.evidence, frames=tuple(sorted(set(event.frames))), source="direct"),),
+        evidence=(
+            Evidence(text=event.evidence, frames=tuple(sorted(set(event.frames))), source="direct"),
+            *place_evidence(event, context.clip.layout.active, "direct"),
+        ),
         proposed_by=sample,
     )

@@ -21,12 +21,12 @@ from typing import ClassVar, Literal, TypedDict
 from pydantic import Field
 
 from robogaze.core.context import ObjectTrack, Segment
-from robogaze.core.events import Box, Evidence, Hypothesis
+from robogaze.core.events import Evidence, Hypothesis
 from robogaze.core.pictures import FrameImage
 from robogaze.core.sampling import evenly
 from robogaze.core.time import Span
 from robogaze.domains import Dimension, Domain
-from robogaze.domains.contract import Answer, BoxSides
+from robogaze.domains.contract import Answer
 from robogaze.domains.model import SeverityLevel
 from robogaze.media.object_strip import object_strips
 from robogaze.stages.answers import (
@@ -35,12 +35,11 @@ from robogaze.stages.answers import (
     SingleFaultAnswer,
     fault_contract,
     list_answer,
-    narrowed,
-    one_of,
 )
 from robogaze.stages.base import Examiner
 from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context
+from robogaze.stages.fault_place import PlaceAnswer, place_error, place_evidence, placed_contract
 from robogaze.stages.robogaze.examined import coverage_of
 from robogaze.stages.robogaze.parts import Density, Part
 from robogaze.stages.robogaze.route import whole_clip
@@ -88,12 +87,8 @@ class HypothesisAnswer(SingleFaultAnswer):
     confidence: ShareAnswer
 
 
-class PlacedHypothesisAnswer(HypothesisAnswer):
-    """The same with its place in one of the frames: a box in thousandths of the view, None if it has no place."""
-
-    box: BoxSides | None
-    box_frame: int | None
-    box_view: str | None
+class PlacedHypothesisAnswer(PlaceAnswer, HypothesisAnswer):
+    """The same with its place in one of the frames."""
 
 
 class Propose(Examiner):
@@ -271,16 +266,17 @@ class Propose(Examiner):
             ),
             dimension=dimension.id,
             check=lambda answer: (
-                _type_fault(answer.hypotheses, client.domain) or _place_fault(answer.hypotheses, context)
+                _type_fault(answer.hypotheses, client.domain)
+                or place_error("hypotheses", answer.hypotheses, context.clip.layout.active)
             ),
         )
 
     def _contract(self, dimensions: tuple[Dimension, ...], shown: Sequence[int], context: Context) -> type[Answer]:
-        base = PlacedHypothesisAnswer if self.boxes else HypothesisAnswer
-        contract = fault_contract(base, context.clip.duration_s, dimensions, tuple(shown))
+        clip, frames = context.clip, tuple(shown)
         if not self.boxes:
-            return contract
-        return narrowed(contract, box_frame=one_of(shown) | None, box_view=one_of(context.clip.layout.active) | None)
+            return fault_contract(HypothesisAnswer, clip.duration_s, dimensions, frames)
+        contract = fault_contract(PlacedHypothesisAnswer, clip.duration_s, dimensions, frames)
+        return placed_contract(contract, frames, clip.layout.active)
 
     def _hypothesis(self, name: str, specialist: str, fault: HypothesisAnswer, context: Context) -> Hypothesis:
         weak = fault.confidence < self.min_confidence
@@ -293,7 +289,10 @@ class Propose(Examiner):
             severity=fault.severity_proposal,
             confidence=fault.confidence,
             description=fault.description,
-            evidence=tuple(_evidence(fault, context)),
+            evidence=(
+                Evidence(text=fault.evidence, frames=tuple(sorted(set(fault.frames))), source="propose"),
+                *place_evidence(fault, context.clip.layout.active, "propose"),
+            ),
             verdict="rejected" if weak else "unverified",
             reason=reason,
             proposed_by=f"specialist {specialist}",
@@ -306,28 +305,6 @@ def _type_fault(faults: Sequence[HypothesisAnswer], domain: Domain) -> str | Non
         if domain.dimension_of[fault.type] != fault.dimension:
             return f"hypotheses.{number}: {fault.type} is not a type of {fault.dimension}"
     return None
-
-
-def _place_fault(faults: Sequence[HypothesisAnswer], context: Context) -> str | None:
-    """What is wrong with the places of some faults; None if nothing is."""
-    for number, fault in enumerate(faults):
-        if not isinstance(fault, PlacedHypothesisAnswer):
-            continue
-        if (fault.box is None) != (fault.box_frame is None):
-            return f"hypotheses.{number}: box and box_frame go together: give both, or null for both"
-        if fault.box is not None and fault.box_view is None and len(context.clip.layout.active) > 1:
-            return f"hypotheses.{number}: box needs box_view, the name of the view that it is in"
-    return None
-
-
-def _evidence(fault: HypothesisAnswer, context: Context) -> Iterator[Evidence]:
-    """What the specialist saw, and its place if the answer gives one."""
-    yield Evidence(text=fault.evidence, frames=tuple(sorted(set(fault.frames))), source="propose")
-    if isinstance(fault, PlacedHypothesisAnswer) and fault.box is not None and fault.box_frame is not None:
-        left, top, right, bottom = (side / 1000 for side in fault.box)
-        view = fault.box_view or context.clip.layout.active[0]
-        box = Box(left=left, top=top, right=right, bottom=bottom)
-        yield Evidence(text="", frames=(fault.box_frame,), view=view, box=box, source="propose")
 
 
 def _ruled_out(part: Part, context: Context, domain: Domain) -> tuple[Dimension, ...]:

@@ -7,6 +7,8 @@ MERGE    it is the same claim as another one: same dimension, thing and failing,
 The critic says what it sees and how sure it is; code applies `min_confidence`. What it accepts with less confidence is
 a rejected hypothesis with that confidence, so that `evaluate` can try other thresholds.
 
+Claims that several specialists make (same type, spans that reach `same_claim_iou`, the same place) are decided once.
+
 With `claim_sheets`, the critic is shown the first and the last frame, one claim sheet for each claim
 (`robogaze.media.claim_sheet`), and the definitions of the claimed types and of those they are confused with. Claims
 that need more pictures than the model accepts are split over parallel requests; those that may be the same stay
@@ -39,6 +41,7 @@ from robogaze.stages.client import Known, ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context, Slot
 from robogaze.stages.robogaze.claim_sheets import grouped, place_of, sheet_of
 from robogaze.stages.robogaze.decisions import DecisionRules
+from robogaze.stages.robogaze.same_claims import merge_same_claims
 from robogaze.stages.robogaze.verdicts import Decided, VerificationState, undecided_failures
 from robogaze.stages.tools import TOOLS, ToolName
 from robogaze.stages.tools.base import templates
@@ -110,6 +113,8 @@ class Verify(Stage):
 
     min_confidence: float = Field(default=0.50, ge=0, le=1)
     max_rounds: int = Field(default=2, ge=1)
+    same_claim_iou: float | None = Field(default=0.5, gt=0, le=1)
+    """From which overlap two hypotheses of one type are the same claim; None leaves all of them to the critic."""
     same_span_iou: float = Field(default=0.5, gt=0, le=1)
     claim_sheets: bool = True
     sheet_frames: int = Field(default=16, ge=4)
@@ -139,7 +144,10 @@ class Verify(Stage):
 
     async def run(self, context: Context, client: ModelClient) -> Context:
         """Query the critic, round by round, until no hypothesis is pending."""
-        hypotheses = {hypothesis.id: hypothesis for hypothesis in context.hypotheses or ()}
+        proposed = context.hypotheses or ()
+        if self.same_claim_iou is not None:
+            proposed = merge_same_claims(proposed, context.clip.frame_times_s, self.same_claim_iou)
+        hypotheses = {hypothesis.id: hypothesis for hypothesis in proposed}
         state = VerificationState(context.clip, hypotheses, self.min_confidence)
         results = await self._call_tools(state, context, client) if state.pending and self.tools else ToolResults()
         failures = list(results.failures)

@@ -7,6 +7,8 @@ import pytest
 
 pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze[forge]'")
 
+import mujoco
+
 from robogaze.forge.simulate.clip_spec import ClipSpec
 from robogaze.forge.simulate.playback import CAMERA, HAND_CAMERA, Playback, PlaybackEdit, Renderer, apply_picture_edits
 from robogaze.forge.simulate.scene import Camera
@@ -34,6 +36,13 @@ def test_a_grid_shows_its_views_and_stays_black_where_there_is_none(spec: ClipSp
     assert [quarter.any() for quarter in quarters] == [True, True, True, False]
     assert not np.array_equal(quarters[0], quarters[1])
     assert not np.array_equal(shown, plain)
+
+
+def test_contact_shadows_are_flat(spec: ClipSpec, renderer: Renderer) -> None:
+    renderer.frame(spec.playback, 0)
+    added = [geom for geom in renderer.drawn.geoms[: renderer.drawn.ngeom] if geom.objid == -1]
+    assert {geom.type for geom in added} >= {mujoco.mjtGeom.mjGEOM_CYLINDER.value}, "something round stands there"
+    assert all(geom.size[2] < 0.001 for geom in added), "the third half size is the height of boxes and cylinders"
 
 
 def test_an_unchanged_picture_is_the_same_array(spec: ClipSpec, renderer: Renderer) -> None:

@@ -559,3 +559,49 @@ async def test_without_claim_sheets_the_critic_is_shown_the_clip_and_close_ups(c
     assert closer == [17, 18, 19, 21, 22, 23, 25, 26, 27, 29, 30, 31]
     assert after["H1"].spans == (Span(1.0, 2.0),)
     assert after["H1"].evidence[0].picture is None
+
+
+async def test_a_claim_of_several_specialists_is_decided_once(client_for: Any) -> None:
+    claims = [
+        hypothesis("H1", proposed_by="sample 1", confidence=None),
+        hypothesis("H2", 1.0, 2.1, proposed_by="specialist a", confidence=0.9),
+        hypothesis("H3", 0.9, 2.0, proposed_by="specialist b", confidence=0.6),
+    ]
+    after, _, _, backend = await judge(client_for, claims, reply(decision("H2")))
+    assert [(after[name].verdict, after[name].merged_into) for name in ("H1", "H2", "H3")] == [
+        ("merged", "H2"),
+        ("accepted", None),
+        ("merged", "H2"),
+    ]
+    assert list(backend.asked[0].schema["$defs"]["DecisionsByKey"]["properties"]) == ["H2"]
+
+
+def placed(left: float) -> tuple[Evidence, ...]:
+    box = Box(left=left, top=0.1, right=left + 0.2, bottom=0.3)
+    return (Evidence(text="", frames=(16,), view="main", box=box, source="propose"),)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"proposed_by": "specialist a"},
+        {"spans": (Span(3.0, 4.0),)},
+        {"type": "object_teleportation"},
+        {"evidence": placed(0.6)},
+    ],
+    ids=["from one answer", "at another time", "of another type", "at another place"],
+)
+async def test_claims_that_may_be_of_different_things_are_decided_apart(client_for: Any, other: dict[str, Any]) -> None:
+    claims = [
+        hypothesis("H1", proposed_by="specialist a", evidence=placed(0.1)),
+        hypothesis("H2", **{"proposed_by": "specialist b", "evidence": placed(0.1), **other}),
+    ]
+    spans = {"refined_span_s": [3.0, 4.0], "frames": [52]} if "spans" in other else {}
+    after, *_ = await judge(client_for, claims, reply(decision("H1"), decision("H2", **spans)), max_rounds=1)
+    assert {name: claim.merged_into for name, claim in after.items()} == {"H1": None, "H2": None}
+
+
+async def test_every_claim_goes_to_the_critic_without_a_least_overlap(client_for: Any) -> None:
+    claims = [hypothesis("H1", proposed_by="specialist a"), hypothesis("H2", proposed_by="specialist b")]
+    after, *_ = await judge(client_for, claims, reply(decision("H1"), merge("H2", "H1")), same_claim_iou=None)
+    assert after["H2"].reason == "it can be seen"
