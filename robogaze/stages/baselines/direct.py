@@ -125,7 +125,8 @@ class Direct(Examiner):
             for number, (sample, event) in enumerate(reported, start=first)
         )
         if len(failures) < self.samples:
-            context = context.covering_all(self._coverage(client))
+            shown = frozenset(client.frames(self.role())) | (context.whole_clip_frames or frozenset())
+            context = replace(context.covering_all(self._coverage(client)), whole_clip_frames=shown)
         return replace(
             context,
             hypotheses=(*(context.hypotheses or ()), *found),

@@ -4,8 +4,9 @@ ACCEPT   it can be seen in frames that the critic names
 REJECT   normal execution explains it better, or no frame shows it
 MERGE    it is the same claim as another one: same dimension, thing and failing, at an overlapping time
 
-The critic says what it sees and how sure it is; code applies `min_confidence`. What it accepts with less confidence is
-a rejected hypothesis with that confidence, so that `evaluate` can try other thresholds.
+The critic says what it sees and how sure it is; code applies `min_confidence`, and `min_confidence_alone` to what a
+look at the whole clip does not confirm (`robogaze.stages.robogaze.confirmation`). What it accepts with less confidence
+is a rejected hypothesis with that confidence, so that `evaluate` can try other thresholds.
 
 Claims that several specialists make (same type, spans that reach `same_claim_iou`, the same place) are decided once.
 
@@ -40,6 +41,7 @@ from robogaze.stages.base import Stage
 from robogaze.stages.client import Known, ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context, Slot
 from robogaze.stages.robogaze.claim_sheets import grouped, place_of, sheet_of
+from robogaze.stages.robogaze.confirmation import reject_unconfirmed
 from robogaze.stages.robogaze.decisions import DecisionRules
 from robogaze.stages.robogaze.same_claims import merge_same_claims
 from robogaze.stages.robogaze.verdicts import Decided, VerificationState, undecided_failures
@@ -112,6 +114,8 @@ class Verify(Stage):
     prompts: ClassVar[Mapping[str, type]] = {"verify": VerifyVariables}
 
     min_confidence: float = Field(default=0.50, ge=0, le=1)
+    min_confidence_alone: float | None = Field(default=None, ge=0, le=1)
+    """The same for what a look at the whole clip was shown and did not report; None makes no difference."""
     max_rounds: int = Field(default=2, ge=1)
     same_claim_iou: float | None = Field(default=0.5, gt=0, le=1)
     """From which overlap two hypotheses of one type are the same claim; None leaves all of them to the critic."""
@@ -166,6 +170,10 @@ class Verify(Stage):
                     decisions |= _decisions(answer, request.pictures)
             state.decide(decisions, self.same_span_iou if number < self.max_rounds else None)
         after = state.result()
+        if self.min_confidence_alone is not None:
+            after = reject_unconfirmed(
+                after, context.clip, context.whole_clip_frames, max(self.min_confidence_alone, self.min_confidence)
+            )
         return replace(context, hypotheses=after, failures=(*context.failures, *undecided_failures(after), *failures))
 
     async def _call_tools(self, state: VerificationState, context: Context, client: ModelClient) -> ToolResults:

@@ -1,0 +1,53 @@
+"""Whether the look at the whole clip confirms what the critic accepted.
+
+Specialists name whatever may be a fault of their dimension, so they also name what nobody else would. A request about
+the whole clip and all dimensions is another viewer. What it was shown and did not report has to be plainer than what
+both report.
+"""
+
+from collections.abc import Sequence
+
+from robogaze.core.clip import Clip
+from robogaze.core.events import Hypothesis
+from robogaze.core.time import frames_in
+
+WHOLE_CLIP = "direct"
+"""The source of evidence from a request about the whole clip."""
+
+_LEAST_FRAMES = 2
+"""How many frames of a fault a look must have been shown for its silence to count."""
+
+
+def reject_unconfirmed(
+    hypotheses: Sequence[Hypothesis], clip: Clip, shown: frozenset[int] | None, min_confidence: float
+) -> tuple[Hypothesis, ...]:
+    """The hypotheses, with those accepted below `min_confidence` rejected that the look at the whole clip is silent on.
+
+    `shown` are the frames of that look; with None there was no look, and nothing changes. A hypothesis is confirmed if
+    it or one merged into it is from that look. One with fewer than two shown frames in its spans needs no confirmation.
+    """
+    if shown is None:
+        return tuple(hypotheses)
+    confirmed = {
+        hypothesis.merged_into or hypothesis.id
+        for hypothesis in hypotheses
+        if any(evidence.source == WHOLE_CLIP for evidence in hypothesis.evidence)
+    }
+    return tuple(
+        _rejected(hypothesis, min_confidence)
+        if hypothesis.verdict == "accepted"
+        and hypothesis.id not in confirmed
+        and hypothesis.confidence is not None
+        and hypothesis.confidence < min_confidence
+        and len(frames_in(hypothesis.spans, clip.frame_times_s) & shown) >= _LEAST_FRAMES
+        else hypothesis
+        for hypothesis in hypotheses
+    )
+
+
+def _rejected(hypothesis: Hypothesis, min_confidence: float) -> Hypothesis:
+    reason = (
+        f"accepted with confidence {hypothesis.confidence:.2f}, under the {min_confidence:.2f} that is needed for what "
+        f"the look at the whole clip was shown and did not report: {hypothesis.reason}"
+    )
+    return hypothesis.with_(verdict="rejected", reason=reason)

@@ -1,0 +1,68 @@
+"""What the critic accepts with little confidence needs the look at the whole clip, if that look was shown it."""
+
+from typing import Any
+
+from making import make_clip
+
+from robogaze.core.events import Evidence, Hypothesis
+from robogaze.core.time import Span
+from robogaze.stages.robogaze.confirmation import reject_unconfirmed
+
+CLIP = make_clip()
+SHOWN = frozenset(range(0, CLIP.frame_count, 4))
+
+
+def hypothesis(name: str, source: str = "propose", **fields: Any) -> Hypothesis:
+    known = {
+        "id": name,
+        "dimension": "physical_plausibility",
+        "type": "object_floating",
+        "spans": (Span(1.0, 2.0),),
+        "severity": 4,
+        "confidence": 0.6,
+        "description": "the cup hangs in the air",
+        "evidence": (Evidence(text="nothing is under it", frames=(16,), source=source),),
+        "verdict": "accepted",
+        "reason": "it can be seen",
+        "proposed_by": source,
+    }
+    return Hypothesis(**{**known, **fields})
+
+
+def verdicts(*hypotheses: Hypothesis, shown: frozenset[int] | None = SHOWN) -> list[str]:
+    return [after.verdict for after in reject_unconfirmed(hypotheses, CLIP, shown, 0.7)]
+
+
+def test_what_only_a_specialist_reports_is_rejected_below_the_confidence() -> None:
+    (after,) = reject_unconfirmed([hypothesis("H1")], CLIP, SHOWN, 0.7)
+    assert (after.verdict, after.confidence) == ("rejected", 0.6), "the confidence stays, for other thresholds"
+    assert after.reason == (
+        "accepted with confidence 0.60, under the 0.70 that is needed for what the look at the whole clip was shown "
+        "and did not report: it can be seen"
+    )
+
+
+def test_what_is_plain_needs_no_confirmation() -> None:
+    assert verdicts(hypothesis("H1", confidence=0.7)) == ["accepted"]
+
+
+def test_the_look_at_the_whole_clip_confirms_itself_and_what_it_is_merged_into() -> None:
+    assert verdicts(hypothesis("H1", "direct")) == ["accepted"]
+    merged = hypothesis("H2", "direct", verdict="merged", merged_into="H1")
+    assert verdicts(hypothesis("H1"), merged) == ["accepted", "merged"]
+
+
+def test_a_fault_between_the_frames_that_the_look_was_shown_needs_no_confirmation() -> None:
+    step_s = CLIP.frame_times_s[1]
+    between = hypothesis("H1", spans=(Span(5 * step_s, 9 * step_s),))
+    assert len(SHOWN & {5, 6, 7, 8}) == 1
+    assert verdicts(between) == ["accepted"]
+
+
+def test_without_a_look_at_the_whole_clip_nothing_changes() -> None:
+    assert verdicts(hypothesis("H1"), shown=None) == ["accepted"]
+
+
+def test_what_is_rejected_stays_as_it_is() -> None:
+    rejected = hypothesis("H1", verdict="rejected", confidence=0.3)
+    assert reject_unconfirmed([rejected], CLIP, SHOWN, 0.7) == (rejected,)
