@@ -135,10 +135,15 @@ class DecodedClip:
             self._images[number] = FrameImage(picture, self.label(number), stored)
         return self._images[number]
 
-    def views(self, number: int) -> tuple[Image, ...]:
-        """The views of a frame as its picture shows them, in reading order."""
+    def views(self, number: int, least_side_px: int | None = None) -> tuple[Image, ...]:
+        """The views of a frame as its picture shows them, in reading order.
+
+        With `least_side_px`, they may be reduced to a half or a quarter, which takes less time, as long as their longer
+        side keeps that many pixels.
+        """
         assert self._canvas is not None, "a clip has frames"
-        return self._canvas.views(decode_image(bytes(self._stored(number)), self.label(number)))
+        divisor = 1 if least_side_px is None else self._canvas.divisor(least_side_px)
+        return self._canvas.views(decode_image(bytes(self._stored(number)), self.label(number), divisor), divisor)
 
     def originals(self, numbers: Sequence[int]) -> Mapping[int, tuple[Image, ...]]:
         """The views of frames at the size of the video, by frame number.
