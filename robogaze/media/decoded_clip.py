@@ -145,8 +145,12 @@ class DecodedClip:
         divisor = 1 if least_side_px is None else self._canvas.divisor(least_side_px)
         return self._canvas.views(decode_image(bytes(self._stored(number)), self.label(number), divisor), divisor)
 
-    def originals(self, numbers: Sequence[int]) -> Mapping[int, tuple[Image, ...]]:
-        """The views of frames at the size of the video, by frame number.
+    def originals(self, numbers: Iterable[int]) -> Mapping[int, tuple[Image, ...]]:
+        """The views of frames at the size of the video, by frame number; see `each_original`."""
+        return dict(self.each_original(numbers))
+
+    def each_original(self, numbers: Iterable[int]) -> Iterator[tuple[int, tuple[Image, ...]]]:
+        """Frames by number, ascending, with their views at the size of the video.
 
         They are read from the video again where the pictures are smaller; a clip without a source has its pictures
         only. Raises VideoError if the video has changed since it was decoded.
@@ -154,8 +158,9 @@ class DecodedClip:
         wanted = sorted(set(numbers))
         if self.source is None or not self._scaled_down:
             self.make_pictures(wanted)
-            return {number: self.views(number) for number in wanted}
-        return {number: split(image, self.layout) for number, image in self._read_again(self.source, wanted)}
+            yield from ((number, self.views(number)) for number in wanted)
+        else:
+            yield from ((number, split(image, self.layout)) for number, image in self._read_again(self.source, wanted))
 
     def _read_again(self, source: VideoSource, wanted: Sequence[int]) -> Iterator[tuple[int, Image]]:
         """The whole pictures of some frames, by number, from parts of the video that contain them."""

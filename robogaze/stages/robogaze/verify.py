@@ -37,7 +37,7 @@ from robogaze.domains.model import EventType, SeverityLevel
 from robogaze.stages.base import Stage
 from robogaze.stages.client import Known, ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.robogaze.claim_sheets import grouped, place_of, sheet_of
+from robogaze.stages.robogaze.claim_sheets import grouped, sheets_of
 from robogaze.stages.robogaze.decisions import DecisionRules
 from robogaze.stages.robogaze.verdicts import Decided, VerificationState, undecided_failures
 from robogaze.stages.tools import TOOLS, ToolName
@@ -205,11 +205,8 @@ class Verify(Stage):
         self, claims: tuple[Hypothesis, ...], context: Context, client: ModelClient
     ) -> Mapping[str, FrameImage]:
         """The claim sheet of each claim; kept with the clip, because evidence names it."""
-        clip, tracks = client.decoded_clip, context.tracks or ()
-        sheets = {
-            claim.id: sheet_of(claim, place_of(claim, tracks, context.clip), clip, self.sheet_frames)
-            for claim in claims
-        }
+        clip = client.decoded_clip
+        sheets = sheets_of(claims, context.tracks or (), context.clip, clip, self.sheet_frames)
         clip.evidence_pictures.update({sheet.picture.id: sheet.content for sheet in sheets.values()})
         return sheets
 
