@@ -25,18 +25,27 @@ class ShownClaim:
     boxes: Mapping[int, Box] = field(default_factory=dict)
 
 
+_TOGETHER = 8
+"""How many claims share a reading of the video: the cells of their sheets are in memory at the same time."""
+
+
 def claim_sheets(clip: DecodedClip, claims: Sequence[ShownClaim], count: int = 16) -> tuple[FrameImage, ...]:
     """A picture for each claim: the frames of `claim_parts`, each stamped with its number, time and part of the claim.
 
-    The pixels are those of the video, which is read once for all claims; they are enlarged if they are few. Raises
-    ValueError for an unknown view, and for boxes without a view in a clip of several.
+    The pixels are those of the video, which is read once for several claims; they are enlarged if they are few. The
+    pictures are kept for readers, too, because evidence names them. Raises ValueError for an unknown view, and for
+    boxes without a view in a clip of several.
     """
     sheets = [_ClaimSheet(clip, claim, count) for claim in claims]
-    for number, views in clip.each_original({number for made in sheets for number in made.parts}):
-        for made in sheets:
-            if number in made.parts:
-                made.add(number, views)
-    return tuple(made.picture() for made in sheets)
+    pictures = []
+    for start in range(0, len(sheets), _TOGETHER):
+        together = sheets[start : start + _TOGETHER]
+        for number, views in clip.each_original({number for made in together for number in made.parts}):
+            for made in together:
+                if number in made.parts:
+                    made.add(number, views)
+        pictures += [made.picture() for made in together]
+    return tuple(pictures)
 
 
 class _ClaimSheet:
@@ -65,10 +74,13 @@ class _ClaimSheet:
         self._cells.add(crops(shown, [self._boxes[number]], self._size) if self._boxes else shown)
 
     def picture(self) -> FrameImage:
-        """The sheet, after its last frame."""
+        """The sheet, after its last frame; its cells are not kept."""
         assert self._cells is not None, "a claim has frames"
         clip, name, parts = self._clip, self._claim.name, self.parts
         what = f"the place of {name} in view {self._shown[0]}" if self._boxes else f"the time of {name}"
         label = f"{what}, in {len(parts)} frames from {min(parts)} to {max(parts)}"
         image = self._cells.image([f"{clip.stamp(number)}, {part}" for number, part in parts.items()])
-        return as_picture(clip, f"K_{name}", tuple(parts), self._shown, image, label)
+        self._cells = None
+        made = as_picture(clip, f"K_{name}", tuple(parts), self._shown, image, label)
+        clip.keep_evidence(made.picture.id, image)
+        return made

@@ -37,6 +37,8 @@ from robogaze.threads import check
 
 _THUMBNAIL_QUALITY = 80
 _LEAST_VIEW_PX = 32
+_EVIDENCE_PX = 1200
+"""The longer side of a picture that is evidence, as readers see it."""
 _INITIAL = "initial frame, before the clip"
 _APART_S = 8.0
 """Frames that are further apart are read from the video in separate parts; each part is decoded from a key frame on,
@@ -58,8 +60,8 @@ class DecodedClip:
     """The pictures of one clip; close it to free them. Made by `decode_clip`.
 
     `start_s` is the time of its first frame in its file, above 0 only for a part of a file. `source` is None for a clip
-    that is not from a file. `store` has its pictures. `evidence_pictures` are the pictures that a stage made and names
-    as evidence: JPEG by id.
+    that is not from a file. `store` has its pictures. `evidence_pictures` are those that a stage made and names as
+    evidence, as readers see them (`keep_evidence`): JPEG by id.
     """
 
     def __init__(self, layout: Layout, settings: PictureSettings, source: VideoSource | None = None) -> None:
@@ -228,6 +230,10 @@ class DecodedClip:
         side = int(max_view_px / max(self.view_size) * max(self.picture_size))
         return encode_jpeg(fit(image, side), _THUMBNAIL_QUALITY)
 
+    def keep_evidence(self, name: str, image: Image) -> None:
+        """Keep a picture for readers, scaled down, because evidence names it."""
+        self.evidence_pictures[name] = self.store.add(encode_jpeg(fit(image, _EVIDENCE_PX), _THUMBNAIL_QUALITY))
+
     @property
     def view_size(self) -> Size:
         """Width and height of each view in the picture of a frame, in pixels."""
@@ -268,11 +274,6 @@ class DecodedClip:
             height=size[1],
             sha256=sha256(jpeg).hexdigest(),
         )
-
-
-def smaller(jpeg: bytes, max_side_px: int) -> bytes:
-    """A JPEG scaled down to a longer side of at most `max_side_px`, at the quality of thumbnails."""
-    return encode_jpeg(fit(decode_image(jpeg, "the picture"), max_side_px), _THUMBNAIL_QUALITY)
 
 
 def decode_clip(

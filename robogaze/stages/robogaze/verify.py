@@ -195,20 +195,12 @@ class Verify(Stage):
         groups = grouped(state.claims, most - len(ends))
         requests = []
         for part, claims in enumerate(groups, start=1):
-            pictures = _ClaimPictures(ends, self._sheets(claims, context, client))
+            tracks, decoded = context.tracks or (), client.decoded_clip
+            pictures = _ClaimPictures(ends, sheets_of(claims, tracks, context.clip, decoded, self.sheet_frames))
             subject = f"round {number}" if len(groups) == 1 else f"round {number}, part {part} of {len(groups)}"
             query = self._query(subject, number, claims, pictures, state, results, context, client)
             requests.append(_ClaimRequest(claims, pictures, query))
         return tuple(requests)
-
-    def _sheets(
-        self, claims: tuple[Hypothesis, ...], context: Context, client: ModelClient
-    ) -> Mapping[str, FrameImage]:
-        """The claim sheet of each claim; kept with the clip, because evidence names it."""
-        clip = client.decoded_clip
-        sheets = sheets_of(claims, context.tracks or (), context.clip, clip, self.sheet_frames)
-        clip.evidence_pictures.update({sheet.picture.id: sheet.content for sheet in sheets.values()})
-        return sheets
 
     def _with_close_ups(
         self, claims: tuple[Hypothesis, ...], results: ToolResults, context: Context, client: ModelClient
