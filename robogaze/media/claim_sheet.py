@@ -1,45 +1,86 @@
 """The frames of a claim on one sheet: the place concerned, early, around the onset and the offset, and at the end."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from robogaze.core.events import Box
 from robogaze.core.pictures import FrameImage
 from robogaze.core.sampling import claim_parts
 from robogaze.core.time import Span
-from robogaze.media.crop_sheet import as_picture, box_at, crop_sheet, crops
+from robogaze.media.crop_sheet import CropSheet, as_picture, box_at, crop_size, crops
 from robogaze.media.decode import Image
 from robogaze.media.decoded_clip import DecodedClip
 
 
-def claim_sheet(
-    clip: DecodedClip,
-    name: str,
-    span: Span,
-    view: str | None = None,
-    boxes: Mapping[int, Box] | None = None,
-    count: int = 16,
-) -> FrameImage:
-    """One picture of the frames of `claim_parts`, each stamped with its number, time and part of the claim.
+@dataclass(frozen=True)
+class ShownClaim:
+    """What a claim sheet shows: a time, in a view, or all views if `view` is None.
 
-    With `boxes` (by frame number, in `view`), each cell is a crop around the box (`crop_sheet.box_at`) with a margin;
-    without, it is the whole view, or all views if `view` is None. The pixels are those of the video, enlarged if they
-    are few. Raises ValueError for an unknown view, and for boxes without a view in a clip of several.
+    With `boxes` (by frame number, in `view`), each cell is a crop around the box (`crop_sheet.box_at`) with a margin.
     """
-    parts = claim_parts(span, clip.times_s, count)
-    originals = clip.originals(tuple(parts))
-    names = clip.layout.active
-    if boxes and view is None and len(names) > 1:
-        raise ValueError(f"boxes need a view, one of {', '.join(names)}")
-    shown = names if view is None else (view,)
-    cells: list[list[Image]]
-    if boxes:
-        index = names.index(shown[0])
-        places = [box_at(boxes, number) for number in parts]
-        cells = [[crop] for crop in crops([originals[number][index] for number in parts], places)]
-        what = f"the place of {name} in view {shown[0]}"
-    else:
-        cells = [[originals[number][names.index(shown_view)] for shown_view in shown] for number in parts]
-        what = f"the time of {name}"
-    labels = [f"{clip.stamp(number)}, {part}" for number, part in parts.items()]
-    label = f"{what}, in {len(parts)} frames from {min(parts)} to {max(parts)}"
-    return as_picture(clip, f"K_{name}", tuple(parts), shown, crop_sheet(cells, labels, shown), label)
+
+    name: str
+    span: Span
+    view: str | None = None
+    boxes: Mapping[int, Box] = field(default_factory=dict)
+
+
+_TOGETHER = 8
+"""How many claims share a reading of the video: the cells of their sheets are in memory at the same time."""
+
+
+def claim_sheets(clip: DecodedClip, claims: Sequence[ShownClaim], count: int = 16) -> tuple[FrameImage, ...]:
+    """A picture for each claim: the frames of `claim_parts`, each stamped with its number, time and part of the claim.
+
+    The pixels are those of the video, which is read once for several claims; they are enlarged if they are few. The
+    pictures are kept for readers, too, because evidence names them. Raises ValueError for an unknown view, and for
+    boxes without a view in a clip of several.
+    """
+    sheets = [_ClaimSheet(clip, claim, count) for claim in claims]
+    pictures = []
+    for start in range(0, len(sheets), _TOGETHER):
+        together = sheets[start : start + _TOGETHER]
+        for number, views in clip.each_original({number for made in together for number in made.parts}):
+            for made in together:
+                if number in made.parts:
+                    made.add(number, views)
+        pictures += [made.picture() for made in together]
+    return tuple(pictures)
+
+
+class _ClaimSheet:
+    """A sheet that gets its frames one by one, in ascending order."""
+
+    def __init__(self, clip: DecodedClip, claim: ShownClaim, count: int) -> None:
+        names = clip.layout.active
+        if claim.boxes and claim.view is None and len(names) > 1:
+            raise ValueError(f"boxes need a view, one of {', '.join(names)}")
+        self.parts = claim_parts(claim.span, clip.times_s, count)
+        self._clip, self._claim = clip, claim
+        self._shown = names if claim.view is None else (claim.view,)
+        self._indices = [names.index(view) for view in self._shown]
+        self._boxes = {number: box_at(claim.boxes, number) for number in self.parts} if claim.boxes else {}
+        self._cells: CropSheet | None = None
+        self._size = 0, 0
+
+    def add(self, number: int, views: Sequence[Image]) -> None:
+        """Add a frame by its views; they are not kept."""
+        shown = [views[index] for index in self._indices]
+        if self._cells is None:
+            self._size = shown[0].shape[1], shown[0].shape[0]
+            if self._boxes:
+                self._size = crop_size(self._boxes.values(), self._size)
+            self._cells = CropSheet(len(self.parts), self._size, self._shown)
+        self._cells.add(crops(shown, [self._boxes[number]], self._size) if self._boxes else shown)
+
+    def picture(self) -> FrameImage:
+        """The sheet, after its last frame; its cells are not kept."""
+        assert self._cells is not None, "a claim has frames"
+        clip, name, parts = self._clip, self._claim.name, self.parts
+        what = f"the place of {name} in view {self._shown[0]}" if self._boxes else f"the time of {name}"
+        label = f"{what}, in {len(parts)} frames from {min(parts)} to {max(parts)}"
+        image = self._cells.image([f"{clip.stamp(number)}, {part}" for number, part in parts.items()])
+        self._cells = None
+        made = as_picture(clip, f"K_{name}", tuple(parts), self._shown, image, label)
+        clip.keep_evidence(made.picture.id, image)
+        return made

@@ -81,19 +81,37 @@ def _start(middle: float, length: int, whole: int) -> int:
     return min(max(0, round(middle - length / 2)), whole - length)
 
 
-def crop_sheet(cells: Sequence[Sequence[Image]], labels: Sequence[str], names: Sequence[str] = ("",)) -> Image:
-    """Cells of pictures of one size, each cell under its label, as large as SIDE_PX and MAX_ZOOM allow.
+class CropSheet:
+    """`count` cells of pictures of one size (width, height), each as large as SIDE_PX and MAX_ZOOM allow.
 
     If a cell has several pictures, these are its views and have `names`.
     """
+
+    def __init__(self, count: int, size: tuple[int, int], names: Sequence[str] = ("",)) -> None:
+        self._names = names
+        grids = [(columns, -(-count // columns)) for columns in range(1, count + 1)]
+        self._form = largest_form(grids, len(names), size, SIDE_PX, MAX_ZOOM)
+        self._size = max(1, int(size[0] * self._form.zoom)), max(1, int(size[1] * self._form.zoom))
+        self._cells: list[Image] = []
+
+    def add(self, views: Sequence[Image]) -> None:
+        """Add the next cell; its pictures are not kept."""
+        method = cv2.INTER_CUBIC if self._form.zoom > 1 else cv2.INTER_AREA
+        scaled = [np.asarray(cv2.resize(view, self._size, interpolation=method), np.uint8) for view in views]
+        self._cells.append(arranged(scaled, self._names, self._form.across))
+
+    def image(self, labels: Sequence[str]) -> Image:
+        """The sheet, with each cell under its label."""
+        return sheet(self._cells, labels, self._form.columns)
+
+
+def crop_sheet(cells: Sequence[Sequence[Image]], labels: Sequence[str], names: Sequence[str] = ("",)) -> Image:
+    """A CropSheet of these cells."""
     height, width = cells[0][0].shape[:2]
-    count = len(cells)
-    grids = [(columns, -(-count // columns)) for columns in range(1, count + 1)]
-    form = largest_form(grids, len(names), (width, height), SIDE_PX, MAX_ZOOM)
-    size = max(1, int(width * form.zoom)), max(1, int(height * form.zoom))
-    method = cv2.INTER_CUBIC if form.zoom > 1 else cv2.INTER_AREA
-    scaled = [[np.asarray(cv2.resize(view, size, interpolation=method), np.uint8) for view in cell] for cell in cells]
-    return sheet([arranged(cell, names, form.across) for cell in scaled], labels, form.columns)
+    made = CropSheet(len(cells), (width, height), names)
+    for cell in cells:
+        made.add(cell)
+    return made.image(labels)
 
 
 def as_picture(

@@ -37,6 +37,8 @@ from robogaze.threads import check
 
 _THUMBNAIL_QUALITY = 80
 _LEAST_VIEW_PX = 32
+_EVIDENCE_PX = 1200
+"""The longer side of a picture that is evidence, as readers see it."""
 _INITIAL = "initial frame, before the clip"
 _APART_S = 8.0
 """Frames that are further apart are read from the video in separate parts; each part is decoded from a key frame on,
@@ -58,8 +60,8 @@ class DecodedClip:
     """The pictures of one clip; close it to free them. Made by `decode_clip`.
 
     `start_s` is the time of its first frame in its file, above 0 only for a part of a file. `source` is None for a clip
-    that is not from a file. `store` has its pictures. `evidence_pictures` are the pictures that a stage made and names
-    as evidence: JPEG by id.
+    that is not from a file. `store` has its pictures. `evidence_pictures` are those that a stage made and names as
+    evidence, as readers see them (`keep_evidence`): JPEG by id.
     """
 
     def __init__(self, layout: Layout, settings: PictureSettings, source: VideoSource | None = None) -> None:
@@ -135,13 +137,22 @@ class DecodedClip:
             self._images[number] = FrameImage(picture, self.label(number), stored)
         return self._images[number]
 
-    def views(self, number: int) -> tuple[Image, ...]:
-        """The views of a frame as its picture shows them, in reading order."""
-        assert self._canvas is not None, "a clip has frames"
-        return self._canvas.views(decode_image(bytes(self._stored(number)), self.label(number)))
+    def views(self, number: int, least_side_px: int | None = None) -> tuple[Image, ...]:
+        """The views of a frame as its picture shows them, in reading order.
 
-    def originals(self, numbers: Sequence[int]) -> Mapping[int, tuple[Image, ...]]:
-        """The views of frames at the size of the video, by frame number.
+        With `least_side_px`, they may be reduced to a half or a quarter, which takes less time, as long as their longer
+        side keeps that many pixels.
+        """
+        assert self._canvas is not None, "a clip has frames"
+        divisor = 1 if least_side_px is None else self._canvas.divisor(least_side_px)
+        return self._canvas.views(decode_image(bytes(self._stored(number)), self.label(number), divisor), divisor)
+
+    def originals(self, numbers: Iterable[int]) -> Mapping[int, tuple[Image, ...]]:
+        """The views of frames at the size of the video, by frame number; see `each_original`."""
+        return dict(self.each_original(numbers))
+
+    def each_original(self, numbers: Iterable[int]) -> Iterator[tuple[int, tuple[Image, ...]]]:
+        """Frames by number, ascending, with their views at the size of the video.
 
         They are read from the video again where the pictures are smaller; a clip without a source has its pictures
         only. Raises VideoError if the video has changed since it was decoded.
@@ -149,8 +160,9 @@ class DecodedClip:
         wanted = sorted(set(numbers))
         if self.source is None or not self._scaled_down:
             self.make_pictures(wanted)
-            return {number: self.views(number) for number in wanted}
-        return {number: split(image, self.layout) for number, image in self._read_again(self.source, wanted)}
+            yield from ((number, self.views(number)) for number in wanted)
+        else:
+            yield from ((number, split(image, self.layout)) for number, image in self._read_again(self.source, wanted))
 
     def _read_again(self, source: VideoSource, wanted: Sequence[int]) -> Iterator[tuple[int, Image]]:
         """The whole pictures of some frames, by number, from parts of the video that contain them."""
@@ -218,6 +230,10 @@ class DecodedClip:
         side = int(max_view_px / max(self.view_size) * max(self.picture_size))
         return encode_jpeg(fit(image, side), _THUMBNAIL_QUALITY)
 
+    def keep_evidence(self, name: str, image: Image) -> None:
+        """Keep a picture for readers, scaled down, because evidence names it."""
+        self.evidence_pictures[name] = self.store.add(encode_jpeg(fit(image, _EVIDENCE_PX), _THUMBNAIL_QUALITY))
+
     @property
     def view_size(self) -> Size:
         """Width and height of each view in the picture of a frame, in pixels."""
@@ -258,11 +274,6 @@ class DecodedClip:
             height=size[1],
             sha256=sha256(jpeg).hexdigest(),
         )
-
-
-def smaller(jpeg: bytes, max_side_px: int) -> bytes:
-    """A JPEG scaled down to a longer side of at most `max_side_px`, at the quality of thumbnails."""
-    return encode_jpeg(fit(decode_image(jpeg, "the picture"), max_side_px), _THUMBNAIL_QUALITY)
 
 
 def decode_clip(

@@ -105,7 +105,7 @@ def _follow(
     ]
     for number in numbers if followed else ():
         check()
-        pictures = clip.views(number)
+        pictures = clip.views(number, None if chase else SIDE_PX)
         for index, inside, objects in followed:
             for place, found in zip(inside, objects.next(pictures[index]), strict=True):
                 if found is not None:

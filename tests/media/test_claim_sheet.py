@@ -1,6 +1,6 @@
 """Claim sheets: the right place in the right frames, from the pixels of the video."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 
@@ -9,11 +9,11 @@ import pytest
 
 from robogaze.core.clip import Layout
 from robogaze.core.events import Box
-from robogaze.core.pictures import PictureSettings
+from robogaze.core.pictures import FrameImage, PictureSettings
 from robogaze.core.sampling import claim_parts
 from robogaze.core.time import Span
 from robogaze.media import DecodedClip, decode_clip
-from robogaze.media.claim_sheet import claim_sheet
+from robogaze.media.claim_sheet import ShownClaim, claim_sheets
 from robogaze.media.compose import decode_image
 from robogaze.media.crop_sheet import SIDE_PX, crop_size
 from robogaze.media.decode import Image
@@ -32,6 +32,19 @@ def moving(number: int, views: int = 1) -> tuple[Image, ...]:
         view[50:70, 4 * number : 4 * number + 20] = 200 + number
         shown.append(view)
     return tuple(shown)
+
+
+def claim_sheet(
+    clip: DecodedClip,
+    name: str,
+    span: Span,
+    view: str | None = None,
+    boxes: Mapping[int, Box] | None = None,
+    count: int = 16,
+) -> FrameImage:
+    """The sheet of one claim."""
+    (made,) = claim_sheets(clip, [ShownClaim(name, span, view, boxes or {})], count)
+    return made
 
 
 def make_clip(layout: Layout | None = None, side_px: int = 1024) -> DecodedClip:
@@ -148,6 +161,28 @@ def test_pixels_are_those_of_the_video_where_pictures_are_smaller(tmp_path: Path
         assert clip.originals([3])[3][0].shape == (360, 640, 3)
         for cell in cells(decode_image(sheet.jpeg, ""), 2, 2):
             assert cell.max() > 150
+
+
+def test_the_video_is_read_once_for_all_claims(monkeypatch: pytest.MonkeyPatch, triple: DecodedClip) -> None:
+    claims = [
+        ShownClaim("H1", SPAN, "wrist", {0: square(3), 39: square(30)}),
+        ShownClaim("H2", Span(1.5, 3.0)),
+        ShownClaim("H3", Span(0.0, 0.2), "side"),
+    ]
+    alone = [claim_sheets(triple, [claim], 8)[0] for claim in claims]
+    read: list[int] = []
+    views = DecodedClip.views
+
+    def recorded(clip: DecodedClip, number: int) -> tuple[Image, ...]:
+        read.append(number)
+        return views(clip, number)
+
+    monkeypatch.setattr(DecodedClip, "views", recorded)
+    together = claim_sheets(triple, claims, 8)
+    assert read == sorted({number for sheet in alone for number in sheet.picture.frames})
+    assert [sheet.jpeg for sheet in together] == [sheet.jpeg for sheet in alone]
+    assert [(sheet.picture, sheet.label) for sheet in together] == [(sheet.picture, sheet.label) for sheet in alone]
+    assert claim_sheets(triple, []) == ()
 
 
 @pytest.mark.parametrize("start_s", [None, 0.5])

@@ -150,6 +150,31 @@ def test_views_of_a_picture_are_found_again(count: int, high: int, wide: int) ->
     assert all(np.array_equal(view, found) for view, found in zip(views, canvas.views(picture), strict=True))
 
 
+@pytest.mark.parametrize(
+    ("view_size", "least_side_px", "divisor"),
+    [
+        ((640, 480), 320, 2),
+        ((640, 480), 321, 1),
+        ((1280, 800), 320, 4),
+        ((640, 481), 320, 1),  # half of its rows are no whole number
+        ((1280, 802), 320, 2),
+        ((96, 72), 320, 1),
+    ],
+)
+def test_a_divided_picture_has_whole_pixels(view_size: tuple[int, int], least_side_px: int, divisor: int) -> None:
+    assert FrameCanvas(NAMES, view_size).divisor(least_side_px) == divisor
+
+
+def test_views_of_a_divided_picture_are_those_of_the_whole_one() -> None:
+    views = [np.full((48, 64, 3), level, dtype=np.uint8) for level in (30, 120, 210)]
+    canvas = FrameCanvas(NAMES, (64, 48))
+    jpeg = encode_jpeg(canvas.draw(views, "frame 0, 0.00 s"), 95)
+    for divisor in (1, 2, 4):
+        found = canvas.views(decode_image(jpeg, "the picture", divisor), divisor)
+        assert [view.shape for view in found] == [(48 // divisor, 64 // divisor, 3)] * 3
+        assert [round(float(view.mean())) for view in found] == pytest.approx([30, 120, 210], abs=2)
+
+
 def test_arranged_single_view_is_that_view() -> None:
     image = noise()
     assert arranged([image], ["main"]) is image

@@ -266,6 +266,16 @@ def test_sheet_has_the_largest_allowed_size(tmp_path: Path, size: tuple[int, int
         assert max_side_px - 3 * 3 <= longer <= max_side_px
 
 
+def test_views_may_be_reduced_to_a_side(grid_clip: Path) -> None:
+    with closing(decode_clip(grid_clip)) as decoded:
+        whole = decoded.views(3)
+        for least_side_px, divisor in ((97, 1), (49, 1), (48, 2), (24, 4), (1, 4)):
+            for view, reduced in zip(whole, decoded.views(3, least_side_px), strict=True):
+                assert reduced.shape == (72 // divisor, 96 // divisor, 3)
+                small = cv2.resize(view, (96 // divisor, 72 // divisor), interpolation=cv2.INTER_AREA)
+                assert np.abs(reduced.astype(int) - small).mean() < 3
+
+
 def test_sheet_of_few_frames_shows_them_at_the_same_size(tmp_path: Path) -> None:
     path = write(tmp_path / "clip.mp4", 9, size=(640, 400))
     with closing(decode_clip(path, settings=PictureSettings(max_side_px=512))) as decoded:

@@ -3,12 +3,18 @@
 A pattern is compared within the ellipse inside its box, so that the background in the corners does not count. The
 difference is the root mean square over colours, in 8-bit levels. Both pictures are blurred slightly, because a fine
 pattern that is shifted by half a pixel would not match itself.
+
+The differences at all places are computed with Fourier transforms, of which those of the pattern are kept. This takes a
+third of the time of `cv2.matchTemplate`, which transforms everything six times.
 """
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
 
 import cv2
 import numpy as np
+import scipy.fft
 from numpy.typing import NDArray
 
 from robogaze.core.events import Box
@@ -19,8 +25,11 @@ LEAST_PX = 6
 
 _REACH = 0.3  # of the pattern's longer side: how far from a place it is searched
 _LEAST_REACH_PX = 6
+_MIDDLE_LEVEL = 128  # taken from all pixels, which loses nothing and keeps the sums small
+_SIZES_KEPT = 4
 
-Levels = NDArray[np.float64]
+Levels = NDArray[np.float32]
+Mask = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
@@ -74,26 +83,92 @@ def cut(image: Image, spot: Spot, beyond_px: int = 0) -> Image:
     return np.asarray(cv2.getRectSubPix(image, size, (spot.x - 0.5, spot.y - 0.5)), dtype=np.uint8)
 
 
-def near(image: Image, spot: Spot, pattern: Image) -> tuple[Spot, float]:
-    """The best match of a pattern near a spot, to a fraction of a pixel, and its difference."""
-    reach = max(_LEAST_REACH_PX, round(_REACH * max(spot.size)))
-    unlike = _differences(cut(image, spot, reach), _resized(pattern, spot.size))
-    row, column = _least(unlike)
-    x = spot.x + column - reach + _fraction(unlike[row], column)
-    y = spot.y + row - reach + _fraction(unlike[:, column], row)
-    return spot.at(x, y), float(unlike[row, column])
+class Spectra(NamedTuple):
+    """A picture prepared for a search: its size (height, width), and the transforms of its colours and of its squares.
+
+    `transforms` has the shape (4, rows, columns).
+    """
+
+    size: tuple[int, int]
+    transforms: NDArray[np.complex64]
 
 
-def anywhere(image: Image, spot: Spot, pattern: Image) -> tuple[Spot, float, float]:
+def spectra(image: Image) -> Spectra:
+    """A picture, prepared for a search."""
+    height, width = image.shape[:2]
+    planes = np.empty((4, height, width), dtype=np.float32)
+    planes[:3] = _levels(image)
+    np.einsum("cij,cij->ij", planes[:3], planes[:3], out=planes[3])
+    return Spectra((height, width), scipy.fft.rfft2(planes, _transform_size(height, width)))
+
+
+class _Template(NamedTuple):
+    """A pattern of one size: what the transforms of a picture are multiplied with, its sum of squares, its pixels."""
+
+    transforms: NDArray[np.complex64]
+    squares: float
+    pixels: int
+
+
+class Pattern:
+    """The content of a box, kept as prepared for the sizes in which it was searched last."""
+
+    def __init__(self, content: Image) -> None:
+        self.content = content
+        self._templates: dict[tuple[int, ...], _Template] = {}
+
+    def differences(self, size: tuple[int, int], image: Spectra) -> Levels:
+        """The difference of the pattern in a size (width, height) at each place of a picture, which is no smaller."""
+        (height, width), (wide, high) = image.size, size
+        key = (*size, *image.size)
+        if key not in self._templates:
+            if len(self._templates) == _SIZES_KEPT:
+                del self._templates[next(iter(self._templates))]
+            self._templates[key] = self._template(size, image.size)
+        template = self._templates[key]
+        product = (image.transforms * template.transforms).sum(axis=0)
+        sums = scipy.fft.irfft2(product, _transform_size(height, width))[: height - high + 1, : width - wide + 1]
+        return np.asarray(np.sqrt(np.maximum(sums + template.squares, 0) / (3 * template.pixels)), dtype=np.float32)
+
+    def _template(self, size: tuple[int, int], image_size: tuple[int, int]) -> _Template:
+        wide, high = size
+        mask = _inner_ellipse(wide, high)
+        planes = np.empty((4, high, wide), dtype=np.float32)
+        np.multiply(_levels(_resized(self.content, size)), mask, out=planes[:3])
+        squares = float(np.vdot(planes[:3], planes[:3]))
+        planes[:3] *= -2
+        planes[3] = mask
+        transforms = scipy.fft.rfft2(planes, _transform_size(*image_size)).conj()
+        return _Template(transforms, squares, int(np.count_nonzero(mask)))
+
+
+class Surroundings:
+    """What is in a picture at a spot and around it, for the search of patterns of the spot's size."""
+
+    def __init__(self, image: Image, spot: Spot) -> None:
+        self._spot = spot
+        self._reach = max(_LEAST_REACH_PX, round(_REACH * max(spot.size)))
+        self._spectra = spectra(cut(image, spot, self._reach))
+
+    def best(self, pattern: Pattern) -> tuple[Spot, float]:
+        """The best match of a pattern near the spot, to a fraction of a pixel, and its difference."""
+        spot, unlike = self._spot, pattern.differences(self._spot.size, self._spectra)
+        row, column = _least(unlike)
+        x = spot.x + column - self._reach + _fraction(unlike[row], column)
+        y = spot.y + row - self._reach + _fraction(unlike[:, column], row)
+        return spot.at(x, y), float(unlike[row, column])
+
+
+def anywhere(image: Spectra, spot: Spot, pattern: Pattern) -> tuple[Spot, float, float]:
     """The best match of a pattern in a picture, its difference, and that of the second best match.
 
     The second best is at least half of the pattern's size away, and infinite without room for it. Both are infinite for
     a pattern that is larger than the picture.
     """
     wide, high = spot.size
-    if wide > image.shape[1] or high > image.shape[0]:
+    if high > image.size[0] or wide > image.size[1]:
         return spot, np.inf, np.inf
-    unlike = _differences(image, _resized(pattern, spot.size))
+    unlike = pattern.differences(spot.size, image)
     row, column = _least(unlike)
     least = float(unlike[row, column])
     top, left = max(0, row - high // 2), max(0, column - wide // 2)
@@ -101,19 +176,26 @@ def anywhere(image: Image, spot: Spot, pattern: Image) -> tuple[Spot, float, flo
     return spot.at(column + wide / 2, row + high / 2), least, float(unlike.min())
 
 
-def ellipse(shape: tuple[int, ...], spot: Spot) -> NDArray[np.uint8]:
+@lru_cache(maxsize=256)
+def _inner_ellipse(wide: int, high: int) -> Mask:
+    """The largest ellipse in a picture."""
+    return ellipse((high, wide), Spot(wide / 2, high / 2, wide, high))
+
+
+def ellipse(shape: tuple[int, ...], spot: Spot) -> Mask:
     """The ellipse inside a spot, as a mask of a picture's shape."""
     rows, columns = np.ogrid[: shape[0], : shape[1]]
     across, down = (columns + 0.5 - spot.x) / (spot.wide / 2), (rows + 0.5 - spot.y) / (spot.high / 2)
     return (across**2 + down**2 <= 1).astype(np.uint8)
 
 
-def _differences(image: Image, pattern: Image) -> Levels:
-    """The difference from a pattern at each place of a picture that has room for it."""
-    high, wide = pattern.shape[:2]
-    mask = ellipse((high, wide), Spot(wide / 2, high / 2, wide, high))
-    squares = cv2.matchTemplate(_soft(image), _soft(pattern), cv2.TM_SQDIFF, mask=mask)
-    return np.asarray(np.sqrt(np.maximum(squares, 0) / (3 * np.count_nonzero(mask))), dtype=np.float64)
+def _levels(image: Image) -> Levels:
+    """A blurred picture by colour, shape (3, height, width), with 0 for the middle level."""
+    return _soft(image).transpose(2, 0, 1).astype(np.float32) - np.float32(_MIDDLE_LEVEL)
+
+
+def _transform_size(height: int, width: int) -> tuple[int, int]:
+    return scipy.fft.next_fast_len(height, real=True), scipy.fft.next_fast_len(width, real=True)
 
 
 def _soft(image: Image) -> Image:

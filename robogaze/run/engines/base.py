@@ -13,7 +13,6 @@ from robogaze.core.report import Report
 from robogaze.datasets import ManifestEntry
 from robogaze.diagnose import OpenClip, diagnose, open_clip
 from robogaze.errors import VideoError
-from robogaze.media.decoded_clip import smaller
 from robogaze.run.options import RunOptions
 from robogaze.run.setup import RunSetup
 from robogaze.stages.pipeline import Pipeline
@@ -21,9 +20,6 @@ from robogaze.threads import on_core
 
 _THUMBNAIL_PX, _THUMBNAIL_VIEW_PX = 480, 320
 """The longer side of a stored frame of a single view, and that of each of several views."""
-
-_EVIDENCE_PX = 1200
-"""The longer side of a stored picture that is evidence."""
 
 Decoded = Callable[[str, float], None]
 """Takes a clip's id and its decoded share (NaN if the file does not state its length)."""
@@ -104,7 +100,7 @@ class ClipWorker:
                 frames = await on_core(_thumbnails, opened, frames_to_show(report))
             except VideoError as error:
                 return Result(task.clip_id, unreadable=str(error))
-            pictures = await on_core(_evidence_pictures, opened, pictures_to_show(report))
+            pictures = _evidence_pictures(opened, pictures_to_show(report))
             return Result(task.clip_id, report, frames, pictures)
 
 
@@ -116,4 +112,4 @@ def _thumbnails(opened: OpenClip, frames: Sequence[int]) -> dict[int, bytes]:
 
 def _evidence_pictures(opened: OpenClip, names: Sequence[str]) -> dict[str, bytes]:
     made = opened.decoded.evidence_pictures
-    return {name: smaller(bytes(made[name]), _EVIDENCE_PX) for name in names if name in made}
+    return {name: bytes(made[name]) for name in names if name in made}

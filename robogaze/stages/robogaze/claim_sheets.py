@@ -10,7 +10,7 @@ from robogaze.core.events import Box, Hypothesis
 from robogaze.core.pictures import FrameImage
 from robogaze.core.time import Span, frames_in
 from robogaze.media import DecodedClip
-from robogaze.media.claim_sheet import claim_sheet
+from robogaze.media.claim_sheet import ShownClaim, claim_sheets
 from robogaze.stages.robogaze.decisions import share_time
 
 SAME_OBJECT_IOU = 0.3
@@ -65,9 +65,16 @@ def _names(name: str, text: str) -> bool:
     return re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE) is not None
 
 
-def sheet_of(claim: Hypothesis, place: Place, clip: DecodedClip, count: int) -> FrameImage:
-    """The claim sheet of a claim, over the whole time from its onset to its offset."""
-    return claim_sheet(clip, claim.id, Span(claim.onset_s, claim.offset_s), place.view, place.boxes or None, count)
+def sheets_of(
+    claims: Sequence[Hypothesis], tracks: Sequence[ObjectTrack], clip: Clip, decoded: DecodedClip, count: int
+) -> Mapping[str, FrameImage]:
+    """The claim sheet of each claim, by its id, over the whole time from its onset to its offset."""
+    places = [place_of(claim, tracks, clip) for claim in claims]
+    shown = [
+        ShownClaim(claim.id, Span(claim.onset_s, claim.offset_s), place.view, place.boxes)
+        for claim, place in zip(claims, places, strict=True)
+    ]
+    return dict(zip([claim.id for claim in claims], claim_sheets(decoded, shown, count), strict=True))
 
 
 def edges_shown(claim: Hypothesis, shown: Sequence[int], clip: Clip) -> bool:

@@ -40,7 +40,7 @@ from robogaze.domains.model import EventType, SeverityLevel
 from robogaze.stages.base import Stage
 from robogaze.stages.client import Known, ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.robogaze.claim_sheets import grouped, place_of, sheet_of
+from robogaze.stages.robogaze.claim_sheets import grouped, sheets_of
 from robogaze.stages.robogaze.confirmation import reject_unconfirmed
 from robogaze.stages.robogaze.decisions import DecisionRules
 from robogaze.stages.robogaze.same_claims import merge_same_claims
@@ -211,23 +211,12 @@ class Verify(Stage):
         groups = grouped(state.claims, most - len(ends))
         requests = []
         for part, claims in enumerate(groups, start=1):
-            pictures = _ClaimPictures(ends, self._sheets(claims, context, client))
+            tracks, decoded = context.tracks or (), client.decoded_clip
+            pictures = _ClaimPictures(ends, sheets_of(claims, tracks, context.clip, decoded, self.sheet_frames))
             subject = f"round {number}" if len(groups) == 1 else f"round {number}, part {part} of {len(groups)}"
             query = self._query(subject, number, claims, pictures, state, results, context, client)
             requests.append(_ClaimRequest(claims, pictures, query))
         return tuple(requests)
-
-    def _sheets(
-        self, claims: tuple[Hypothesis, ...], context: Context, client: ModelClient
-    ) -> Mapping[str, FrameImage]:
-        """The claim sheet of each claim; kept with the clip, because evidence names it."""
-        clip, tracks = client.decoded_clip, context.tracks or ()
-        sheets = {
-            claim.id: sheet_of(claim, place_of(claim, tracks, context.clip), clip, self.sheet_frames)
-            for claim in claims
-        }
-        clip.evidence_pictures.update({sheet.picture.id: sheet.content for sheet in sheets.values()})
-        return sheets
 
     def _with_close_ups(
         self, claims: tuple[Hypothesis, ...], results: ToolResults, context: Context, client: ModelClient

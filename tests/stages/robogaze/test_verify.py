@@ -1,7 +1,6 @@
 """The critic: what it decides, what stays open, and that nothing undecided is accepted."""
 
 import math
-from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from robogaze.core.context import ObjectTrack, Observation, Window
 from robogaze.core.events import Box, Evidence, Hypothesis
 from robogaze.core.time import Span
 from robogaze.domains import Domain
+from robogaze.media.compose import decode_image
 from robogaze.stages.robogaze.claim_sheets import Place, grouped, place_of
 from robogaze.stages.robogaze.verify import Verify
 
@@ -374,11 +374,11 @@ async def test_the_sheet_is_evidence_and_a_picture_of_the_report(client_for: Any
     after, _, client, _ = await judge(client_for, [hypothesis("H1"), hypothesis("H2")], said)
     for found in after.values():
         (seen,) = (evidence for evidence in found.evidence if evidence.source == "verify")
-        assert client.pictures[seen.picture].frames[0] == 0
-        assert (
-            client.pictures[seen.picture].sha256
-            == sha256(bytes(client.decoded_clip.evidence_pictures[seen.picture])).hexdigest()
-        )
+        shown = client.pictures[seen.picture]
+        assert shown.frames[0] == 0
+        stored = decode_image(bytes(client.decoded_clip.evidence_pictures[seen.picture]), "evidence")
+        assert max(stored.shape) == min(max(shown.width, shown.height), 1200)
+        assert stored.shape[1] / stored.shape[0] == pytest.approx(shown.width / shown.height, abs=0.01)
 
 
 def boxed(frame: int, view: str | None = None, left: float = 0.0) -> Evidence:
