@@ -37,7 +37,7 @@ async def test_the_report_keeps_all_seven_with_what_became_of_them(robot: Domain
         assert (penetration.severity, blur.severity) == (4, 2)
         assert [span.start for span in penetration.spans] == [1.0], "the critic's refined span"
         assert all(hypothesis.reason for hypothesis in report.hypotheses)
-        assert report.usage.rounds == 5
+        assert report.usage.rounds == 6
 
 
 async def test_the_page_shows_them(robot: Domain) -> None:

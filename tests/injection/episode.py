@@ -444,7 +444,8 @@ def _not_written_down(report: Report, case: Case) -> str | None:
     if case.question == "propose" and missed != unexamined:
         return f"failures in {missed}, not examined {unexamined}"
     ending = ENDING if case.extent in ("once", "lasting") else ENDING_EVERYWHERE
-    status = "unscored" if case.question in ending else "partial"
+    first_look = case.play == "full" and case.question == "direct"  # specialists follow it
+    status = "unscored" if case.question in ending and not first_look else "partial"
     ended = (status, "faulty" if report.events else "undecided")
     if (report.status, report.verdict) != ended:
         return f"{report.status}, {report.verdict} and not {' and '.join(ended)}"

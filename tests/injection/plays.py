@@ -28,7 +28,10 @@ class Play:
 DEBATE = ("judge", "look", "advocate", "skeptic")
 PLAYS = {
     "full": Play(
-        "robot", "full", ("ground", "observe", "segment", "propose", "verify"), ("found", "cleared", "nothing")
+        "robot",
+        "full",
+        ("direct", "ground", "observe", "segment", "propose", "verify"),
+        ("found", "cleared", "nothing"),
     ),
     "vote3": Play("robot", "vote3", ("direct",), ("found", "nothing")),
     "glide": Play(

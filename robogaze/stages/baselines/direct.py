@@ -90,6 +90,8 @@ class Direct(Examiner):
     """Show the first frame as a picture of its own, before the others."""
     boxes: bool = False
     """Ask for the place of a fault in one of the frames; the prompt must describe it."""
+    counts_as_examined: bool = True
+    """Whether the dimensions are examined by this; false for a first look that specialists follow."""
     samples: int = Field(default=1, ge=1)
     temperature: float | None = Field(default=None, ge=0)
 
@@ -126,7 +128,9 @@ class Direct(Examiner):
         )
         if len(failures) < self.samples:
             shown = frozenset(client.frames(self.role())) | (context.whole_clip_frames or frozenset())
-            context = replace(context.covering_all(self._coverage(client)), whole_clip_frames=shown)
+            context = replace(context, whole_clip_frames=shown)
+            if self.counts_as_examined:
+                context = context.covering_all(self._coverage(client))
         return replace(
             context,
             hypotheses=(*(context.hypotheses or ()), *found),

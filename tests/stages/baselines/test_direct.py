@@ -6,6 +6,7 @@ import pytest
 from making import examined, make_clip, scripted
 
 from robogaze.backends import ModelConfig
+from robogaze.domains import Domain
 from robogaze.stages.baselines.direct import Direct
 
 
@@ -36,6 +37,39 @@ async def test_reasoning_is_removed_before_the_answer_is_read(client_for: Any) -
     assert backend.asked[0].schema is None
     assert context.hypotheses == ()
     assert examined(context) == set(context.dimensions)
+
+
+async def test_a_look_that_others_follow_examines_nothing(client_for: Any) -> None:
+    models, _ = scripted({"reply": {"events": []}})
+    client, context = client_for(models)
+    context = await Direct(prompt="control", counts_as_examined=False).run(context, client)
+    assert examined(context) == set()
+    assert context.whole_clip_frames == frozenset(client.frames("vlm"))
+
+
+async def test_a_look_without_an_answer_is_silent_about_nothing(client_for: Any) -> None:
+    models, _ = scripted({"text": "no"}, {"text": "no"}, {"text": "no"})
+    client, context = client_for(models)
+    context = await Direct(prompt="control").run(context, client)
+    assert context.whole_clip_frames is None
+
+
+async def test_an_event_has_a_place(client_for: Any) -> None:
+    event = {**fault(), "severity": 3, "box": [100, 200, 300, 400], "box_frame": 16, "box_view": None}
+    del event["severity_proposal"], event["confidence"]
+    models, _ = scripted({"reply": {"events": [{**event, "box_frame": None}]}}, {"reply": {"events": [event]}})
+    client, context = client_for(models)
+    context = await Direct(prompt="control", boxes=True).run(context, client)
+    (hypothesis,) = context.hypotheses
+    seen, place = hypothesis.evidence
+    assert (seen.source, place.source, place.frames) == ("direct", "direct", (16,))
+    assert place.box is not None
+    assert (place.box.left, place.box.bottom) == (0.1, 0.4)
+
+
+def test_an_event_with_several_spans_has_no_single_place(robot: Domain) -> None:
+    with pytest.raises(ValueError, match="boxes: an event with several spans has no single place"):
+        Direct(prompt="vanilla", boxes=True, recurring=True).check(robot)
 
 
 async def test_a_missing_sample_is_a_failure_but_the_others_count(client_for: Any) -> None:
