@@ -46,7 +46,7 @@ def test_a_stage_without_a_model_says_so(robogaze: Shell) -> None:
         (
             ("full", "scan"),
             1,
-            "the pipeline full has no stage 'scan'; it has: ground, track, observe, segment, propose, verify",
+            "the pipeline full has no stage 'scan'; it has: direct, ground, track, observe, segment, propose, verify",
         ),
         (("full", "verify", "nope.mp4"), 1, "nope.mp4 does not exist"),
         (("full", "verify", "--run", "run"), 2, "--run needs a CLIP"),

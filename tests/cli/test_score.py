@@ -81,7 +81,9 @@ def test_the_default_pipeline_with_a_model_is_the_papers(robogaze: Shell, clip: 
         ran = robogaze("score", clip, "-i", "move the bar", "--model", f"openai:stub@{url}", "--json")
     report = Report.model_validate(json.loads(ran.out)["reports"][0])
     assert (ran.code, report.pipeline, report.status) == (0, "full", "complete")
-    assert {call.stage for call in report.provenance.calls} == {"ground", "observe", "segment", "propose", "verify"}
+    assert {call.stage for call in report.provenance.calls} == {
+        "direct", "ground", "observe", "segment", "propose", "verify"
+    }  # fmt: skip
 
 
 def test_answers_are_kept_without_a_run_folder_too(robogaze: Shell, clip: Path) -> None:
@@ -227,7 +229,7 @@ def test_a_batch_is_written_answered_and_gone_on_with(robogaze: Shell, clip: Pat
             for line in lines
         ]
         (post / f"answers-{round_}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in done))
-    assert round_ == 6, "ground, observe, segment, propose, verify, and a start that finds everything answered"
+    assert round_ == 7, "direct, ground, observe, segment, propose, verify, and a start that finds everything answered"
     assert list((tmp_path / "out").glob("reports/*.json"))
 
 

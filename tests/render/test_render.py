@@ -56,7 +56,7 @@ def test_the_text_holds_system_captions_prompt_and_schema_in_the_order_they_are_
     found = rendered("robot", "full", "verify")
     text = as_text(found)
     parts = ["--- system ---", "--- user ---", "frame 0 at 0.00 s [image, 64 x 88 px]", "Task instruction:",
-             "of H1 in view main", "You are the critic.", "--- schema ---", '"verified_evidence"']  # fmt: skip
+             "of H2 in view main", "You are the critic.", "--- schema ---", '"verified_evidence"']  # fmt: skip
     places = [text.index(part) for part in parts]
     assert places == sorted(places)
     for part in found.requests[0].request.parts:
