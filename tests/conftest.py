@@ -7,6 +7,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import cv2
 import pytest
 from making import coverage, make_clip, make_footage
 from synthetic import write_clip
@@ -54,6 +55,12 @@ def _same_scheduling() -> Iterator[None]:
     before = os.sched_getscheduler(0)
     yield
     assert os.sched_getscheduler(0) == before, "a test changed the scheduling policy of this process"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread() -> None:
+    """Tests run on all cores already, where the threads of OpenCV wait for each other."""
+    cv2.setNumThreads(1)
 
 
 @pytest.fixture(scope="session")
