@@ -4,6 +4,8 @@ It renders every prompt with real values, with and without an instruction, and m
 domain are found before a run is paid for.
 """
 
+from collections.abc import Iterator
+from functools import cache
 from hashlib import sha256
 
 import numpy as np
@@ -11,13 +13,14 @@ from pydantic import ValidationError
 
 from robogaze.backends import ModelConfig, Models, ModelsConfig
 from robogaze.backends.rehearsal import RehearsalBackend
-from robogaze.core.clip import Clip
+from robogaze.core.clip import Clip, Layout
 from robogaze.core.data import first_fault
 from robogaze.core.pictures import PictureSettings
 from robogaze.core.report import Provenance, Report
 from robogaze.errors import DomainError, FailureKind
-from robogaze.evidence import ClipSignals, SignalRecorder, load_extractors
+from robogaze.evidence import ClipSignals, SignalExtractor, SignalRecorder, load_extractors
 from robogaze.media import DecodedClip
+from robogaze.media.decode import Image
 from robogaze.stages.client import ModelClient
 from robogaze.stages.context import Context
 from robogaze.stages.pipeline import Pipeline
@@ -80,8 +83,6 @@ def _check_report(pipeline: Pipeline, context: Context, client: ModelClient) -> 
 
 def noise_clip(measured: bool) -> tuple[Clip, DecodedClip, ClipSignals | None]:
     """A clip of noise, decoded, with its signals if `measured`."""
-    rng = np.random.default_rng(0)
-    recorder = SignalRecorder(load_extractors()) if measured else None
     count = _DURATION_S * _FPS
     clip = Clip(
         id="rehearsal",
@@ -96,9 +97,22 @@ def noise_clip(measured: bool) -> tuple[Clip, DecodedClip, ClipSignals | None]:
         instruction="rehearse",
     )
     decoded = DecodedClip(clip.layout, PictureSettings())
-    for frame, time_s in enumerate(clip.frame_times_s):
-        image = rng.integers(0, 255, (_SIDE_PX, _SIDE_PX, 3), dtype=np.uint8)
+    for time_s, image in zip(clip.frame_times_s, _noise(), strict=True):
         decoded.add_frame(time_s, (image,))
-        if recorder is not None:
-            recorder(frame, time_s, (image,))
-    return clip, decoded, None if recorder is None else recorder.evidence(clip.layout.active, clip.duration_s)
+    return clip, decoded, _signals_of_noise(tuple(load_extractors().items())) if measured else None
+
+
+def _noise() -> Iterator[Image]:
+    """The frames of the clip; the same every time."""
+    rng = np.random.default_rng(0)
+    for _ in range(_DURATION_S * _FPS):
+        yield rng.integers(0, 255, (_SIDE_PX, _SIDE_PX, 3), dtype=np.uint8)
+
+
+@cache
+def _signals_of_noise(extractors: tuple[tuple[str, type[SignalExtractor]], ...]) -> ClipSignals:
+    """Measured once, however many pipelines are rehearsed."""
+    recorder = SignalRecorder(dict(extractors))
+    for frame, image in enumerate(_noise()):
+        recorder(frame, frame / _FPS, (image,))
+    return recorder.evidence(Layout().active, float(_DURATION_S))

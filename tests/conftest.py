@@ -1,5 +1,6 @@
 """What tests share: clips, scripted models, and a clean environment."""
 
+import gc
 import os
 import socket
 from collections.abc import Callable, Iterator
@@ -7,6 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import cv2
 import pytest
 from making import coverage, make_clip, make_footage
 from synthetic import write_clip
@@ -17,6 +19,17 @@ from robogaze.domains import Domain, load_domain
 from robogaze.media import DecodedClip
 from robogaze.stages.client import ModelClient
 from robogaze.stages.context import Context
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What is collected stays, so the garbage collector need not look through it again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session")
@@ -54,6 +67,12 @@ def _same_scheduling() -> Iterator[None]:
     before = os.sched_getscheduler(0)
     yield
     assert os.sched_getscheduler(0) == before, "a test changed the scheduling policy of this process"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread() -> None:
+    """Tests run on all cores already, where the threads of OpenCV wait for each other."""
+    cv2.setNumThreads(1)
 
 
 @pytest.fixture(scope="session")

@@ -5,9 +5,11 @@ the maximum size. A key that the server repeats in a reply is removed from it.
 """
 
 import asyncio
+import ssl
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin
 
@@ -23,6 +25,14 @@ _COMPRESSED = ("gzip", "x-gzip", "deflate")
 _REMOVED = "[key]"
 _MIN_KEY_LENGTH = 8
 """A shorter key may be in a reply by chance; it is removed from messages only."""
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """The authorities that are trusted, read once and not for every model."""
+    import httpx2
+
+    return httpx2.create_ssl_context()
 
 
 @dataclass(frozen=True)
@@ -44,6 +54,7 @@ class HttpClient:
         self.key = key
         self.timeout_s = timeout_s
         self._client = httpx2.AsyncClient(
+            verify=_certificates(),
             timeout=httpx2.Timeout(timeout_s, pool=None),
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=100),
             follow_redirects=False,

@@ -9,11 +9,12 @@ Anything else raises `jinja2.exceptions.SecurityError` at its line of the templa
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from types import BuiltinMethodType
+from types import BuiltinMethodType, CodeType
 from typing import Any
 
 import jinja2
 from jinja2 import nodes
+from jinja2.bccache import Bucket
 from jinja2.exceptions import SecurityError
 from jinja2.parser import Parser
 from jinja2.runtime import Context, LoopContext, Macro
@@ -37,6 +38,7 @@ TEMPLATE_CHARACTERS = 131_072
 _LONGEST_RANGE = 10_000
 _DEEPEST_NODE = 60
 _DEEPEST_STATEMENT = 15
+_MOST_COMPILED = 1_000
 
 _STATEMENTS = (
     nodes.Template,
@@ -65,6 +67,25 @@ def _range(*args: int) -> range:
     return found
 
 
+class _Compiled(jinja2.BytecodeCache):
+    """The compiled templates of this process: whoever loads a domain again need not compile its prompts again."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, str], CodeType] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        bucket.code = self._kept.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        if len(self._kept) >= _MOST_COMPILED:
+            self._kept.clear()
+        if bucket.code is not None:
+            self._kept[bucket.key, bucket.checksum] = bucket.code
+
+
+_COMPILED = _Compiled()
+
+
 class SandboxedTemplates(ImmutableSandboxedEnvironment):
     """The Jinja environment of prompts; see the docstring of the module.
 
@@ -85,6 +106,7 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
             auto_reload=False,  # a domain stays as it was when it was loaded, as its fingerprint says
             optimized=False,
             finalize=finalize,
+            bytecode_cache=_COMPILED,
         )
         self.filters = {**counted_filters(more_filters), **FILTERS_COUNTED}
         self.tests = dict(TESTS_ALLOWED)

@@ -5,7 +5,9 @@ limited.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -110,6 +112,13 @@ def parse_yaml(text: str, path: Path, first_line: int = 1) -> YamlText:
     Values are texts, numbers, true and false, null, dates, lists and mappings. Aliases are allowed as long as their
     expanded content is within the limits on values and depth.
     """
+    kept = _parsed(text, path, first_line)
+    return replace(kept, content=deepcopy(kept.content))
+
+
+@lru_cache(maxsize=256)
+def _parsed(text: str, path: Path, first_line: int) -> YamlText:
+    """Kept, because a domain is loaded by many functions, and copying a content takes a tenth of parsing it."""
     try:
         _check_depth(text, path, first_line)
         loader = _LOADER(text)

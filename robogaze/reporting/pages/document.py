@@ -9,6 +9,7 @@ the page, the files that this script loads.
 import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -59,8 +60,9 @@ def document(
     )
 
 
+@cache
 def environment() -> jinja2.Environment:
-    """The templates with their filters."""
+    """The templates with their filters; each is compiled once."""
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,

@@ -17,13 +17,13 @@ from functools import reduce
 from operator import or_
 from typing import Annotated, Any, ClassVar, Literal, TypedDict
 
-from pydantic import Field, create_model
+from pydantic import Field
 
 from robogaze.core.clip import Clip
 from robogaze.core.context import Window
 from robogaze.core.pictures import FrameImage
 from robogaze.domains.contract import Answer, list_of
-from robogaze.stages.answers import one_of
+from robogaze.stages.answers import narrowed, one_of
 from robogaze.stages.client import ModelClient, Query
 from robogaze.stages.context import Context
 
@@ -92,13 +92,12 @@ class Tool:
             "frames": list_of(one_of(window.frames), self.max_frames, least=1),
         }
         fields = self.arguments.model_fields
-        declared: Any = {
-            name: (kind, Field(description=fields[name].description))
+        declared = {
+            name: Annotated[kind, Field(description=fields[name].description)]
             for name, kind in {**known, "tool": Literal[self.name], **kinds}.items()
             if name in fields
         }
-        made: type[Arguments] = create_model(self.arguments.__name__, __base__=self.arguments, **declared)
-        return made
+        return narrowed(self.arguments, **declared)
 
     def query(
         self, arguments: Any, window: Window, context: Context, client: ModelClient, stage: str, subject: str

@@ -53,8 +53,8 @@ async def test_the_claim_sheets_that_evidence_names_are_kept() -> None:
 async def test_a_video_that_is_gone_before_its_frames_are_kept_is_unreadable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "grid.mp4"
-    copy(CLIPS / "multi_view.mp4", path)
+    path = tmp_path / "cube.mp4"
+    copy(CLIPS / "cube_teleports.mp4", path)
 
     async def gone_afterwards(*given: Any) -> Report:
         report = await diagnose(*given)
@@ -63,16 +63,16 @@ async def test_a_video_that_is_gone_before_its_frames_are_kept_is_unreadable(
 
     monkeypatch.setattr(base, "diagnose", gone_afterwards)
     unit = ClipWorker(Pipeline.build(load_domain("robot"), "pixels"))
-    result = await unit(Task("grid", ManifestEntry(path=path)), asyncio.Semaphore(1))
+    result = await unit(Task("cube", ManifestEntry(path=path)), asyncio.Semaphore(1))
     assert result.report is None
-    assert "grid.mp4" in result.unreadable
+    assert "cube.mp4" in result.unreadable
 
 
 async def test_a_video_that_changes_while_it_is_diagnosed_is_unreadable(monkeypatch: pytest.MonkeyPatch) -> None:
     async def changed(*_: object) -> None:
-        raise VideoError("multi_view.mp4 has changed since it was decoded")
+        raise VideoError("cube_teleports.mp4 has changed since it was decoded")
 
     monkeypatch.setattr(base, "diagnose", changed)
     unit = ClipWorker(Pipeline.build(load_domain("robot"), "pixels"))
-    result = await unit(Task("grid", ManifestEntry(path=CLIPS / "multi_view.mp4")), asyncio.Semaphore(1))
-    assert (result.report, result.unreadable) == (None, "multi_view.mp4 has changed since it was decoded")
+    result = await unit(Task("cube", ManifestEntry(path=CLIPS / "cube_teleports.mp4")), asyncio.Semaphore(1))
+    assert (result.report, result.unreadable) == (None, "cube_teleports.mp4 has changed since it was decoded")
