@@ -1,4 +1,4 @@
-"""Agreement of annotators, from reports alone, and what a human scores where a system is scored.
+"""Agreement of annotators, from reports alone, and how a human scores in the metrics of a system.
 
 agree.py                robogaze.agree: read, match, measure
 annotator_agreement.py  the whole result

@@ -62,6 +62,7 @@ def _of_annotator(reader: SourceReader, source: NamedSource) -> list[ClipAnnotat
     authors = sorted({annotation.author for annotation in annotations})
     if len(authors) > 1:
         raise SourceError(
-            f"{source.path or source.name} holds annotations by {', '.join(authors)}; the name {source.name} is for one"
+            f"{source.path or source.name} holds annotations by {', '.join(authors)}; "
+            f"the name {source.name} can stand for only one of them"
         )
     return [replace(annotation, author=source.name) for annotation in annotations]

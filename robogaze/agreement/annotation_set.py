@@ -37,7 +37,7 @@ class ClipAnnotations:
         return tuple(annotation.author for annotation in self.annotations)
 
     def unit(self, field: str) -> Hashable:
-        """What the clip is resampled with: its value of the field in an annotation, else itself."""
+        """The clip's unit for resampling: the value of the field in one of its annotations, else the clip itself."""
         values = sorted(annotation.fields[field] for annotation in self.annotations if annotation.fields.get(field))
         return values[0] if values else (self.clip_id,)
 
@@ -90,7 +90,7 @@ class AnnotationSet:
 
 
 def content(event: AnnotatedEvent) -> tuple[Any, ...]:
-    """An event's content, comparable; labels and severity last, because they must not influence the matching."""
+    """An event's content as a sort key; labels and severity last, because they must not influence the matching."""
     return event.spans, event.description, event.dimension or "", event.type or "", event.severity or 0, event.secondary
 
 

@@ -32,7 +32,7 @@ from robogaze.stats.resample import Sums, draw_resamples
 
 @dataclass(frozen=True)
 class CeilingScores:
-    """Scores as of a system; `n` counts the annotations behind them."""
+    """Scores like those of a system; `n` counts the annotations behind them."""
 
     macro: Scores
     micro: Scores

@@ -64,7 +64,7 @@ class MatchedClip:
     units: tuple[EventGroup, ...]
 
     def finding(self, place: EventRef) -> AnnotatedEvent:
-        """The event of a reference."""
+        """The event that a reference points to."""
         annotator, number = place
         return self.annotated.annotations[annotator].findings[number]
 

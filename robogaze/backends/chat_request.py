@@ -26,7 +26,7 @@ TokenLimitField = Literal["max_tokens", "max_completion_tokens"]
 
 
 def shown_as(send: Send) -> Send:
-    """What the model is shown: files are images."""
+    """What the model is shown; pictures sent as files count as images."""
     return "images" if send == "file" else send
 
 
@@ -42,7 +42,7 @@ class RequestFormat:
 
 @dataclass(frozen=True)
 class PictureReferences:
-    """How pictures are named where they are not sent; by SHA-256.
+    """The references to pictures that are not sent, by SHA-256.
 
     `files` are their addresses as files. With `known`, each picture has its SHA-256 as `uuid` (vLLM), and those that
     are known to the server are named by it alone.

@@ -126,7 +126,7 @@ class ModelConfig(Data):
     @model_validator(mode="after")
     def _server_can_be_sent_references(self) -> Self:
         if (self.send == "file") != (self.media_path is not None):
-            raise ValueError("send: file and media_path (a folder that the server may read) need each other")
+            raise ValueError("send: file and media_path (a folder that the server may read) must be given together")
         if (self.send == "file" or self.reuse_pictures) and self.kind != "openai":
             raise ValueError(f"send: file and reuse_pictures are for kind: openai, not {self.kind}")
         if self.reuse_pictures and self.send == "video":

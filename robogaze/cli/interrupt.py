@@ -32,7 +32,7 @@ _ending = threading.Lock()
 
 
 def keeps(text: str) -> None:
-    """Set the message about what is kept and how to resume that is printed when the command is interrupted."""
+    """Set the message that is printed on an interruption: what is kept, and how to resume."""
     _kept[0] = text
 
 

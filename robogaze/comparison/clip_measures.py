@@ -75,7 +75,7 @@ def load_of(annotation: ClipAnnotation) -> int:
 
 
 def could_be_clean(annotation: ClipAnnotation) -> bool:
-    """Whether what was not examined of a clip could leave it clean."""
+    """Whether the clip could be clean if nothing is found in what was not examined."""
     return not annotation.findings
 
 

@@ -143,7 +143,7 @@ def _calibrations(
     common: Calibration | None = None
     own: dict[str, Calibration] = {}
     if bool(sources) != (references is not None):
-        raise SourceError("calibrations and references go together: predictions for clips, and their truth")
+        raise SourceError("give both calibrations (predictions for some clips) and references (their truth)")
     if references is None:
         return common, own
     truth = reader.run(NamedSource.of(references, None if isinstance(references, str | Path) else "references"))

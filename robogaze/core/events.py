@@ -108,7 +108,7 @@ class Hypothesis(Claim):
     @model_validator(mode="after")
     def _merged_has_a_target(self) -> Self:
         if (self.verdict == "merged") != (self.merged_into is not None):
-            raise ValueError(f"{self.id}: merged_into is for the verdict 'merged' only, which needs it")
+            raise ValueError(f"{self.id}: the verdict 'merged' needs merged_into, and no other verdict can have it")
         return self
 
 

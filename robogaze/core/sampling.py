@@ -113,7 +113,7 @@ def evenly(numbers: Sequence[int], count: int) -> tuple[int, ...]:
 def unseen_spans(
     spans: Iterable[Span], shown: Iterable[int], times_s: Sequence[float], duration_s: float, longest_s: float = 1.0
 ) -> tuple[Span, ...]:
-    """The stretches of more than `longest_s` inside some spans of which no frame is shown; empty if there are none.
+    """The stretches inside some spans that exceed `longest_s` without a shown frame; empty if there are none.
 
     A stretch begins with a frame that is not shown and ends before the next shown frame, or at the end of its span.
     """

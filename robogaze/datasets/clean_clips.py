@@ -73,7 +73,7 @@ def clean_episodes(
 
 
 def chosen_episodes(clips: Iterable[tuple[Clip, Path, bool]]) -> tuple[ChosenEpisodes, ...]:
-    """The chosen episodes of each LeRobot data set that contains clips, which come with their file.
+    """The chosen episodes of each LeRobot data set that contains some of the clips; each clip comes with its file.
 
     Raises InputError if a data set's description contradicts itself.
     """

@@ -80,7 +80,7 @@ class Answer(BaseModel):
 
 
 def list_of(kind: Any, limit: int = LIST_LIMIT, least: int = 0) -> Any:
-    """The type of a list of at least `least` and about `limit` items at most."""
+    """The type of a list with at least `least` and at most about `limit` items."""
     bounds = Field(min_length=least, max_length=_TOLERANCE * limit, json_schema_extra={"maxItems": limit})
     return Annotated[list[kind], bounds]
 

@@ -156,7 +156,7 @@ class PipelineSpec(Data):
 
 
 class Verification(Data):
-    """How an agent checks a suspected fault: it is reported from this confidence on, in [0, 1]."""
+    """How an agent checks a suspected fault; `min_confidence`, in [0, 1], is needed to report it."""
 
     min_confidence: Fraction
 

@@ -156,7 +156,7 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
         """The value of `left operator right`. Raises SecurityError for results without a bounded size."""
         meter().step()
         if operator == "**":
-            raise SecurityError("'**' is not used in templates")
+            raise SecurityError("'**' is not allowed in templates")
         if operator == "+":
             return bounded(added(left, right))
         numbers(operator, left, right)

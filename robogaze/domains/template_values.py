@@ -68,7 +68,7 @@ def compared(context: Context, value: Any) -> Any:
     """An operand of a comparison. Raises SecurityError for nested lists, whose comparison could run without end."""
     if isinstance(value, jinja2.Undefined) or _is_flat(value):
         return value
-    raise SecurityError(f"compares a {type(value).__name__} that holds others; compare texts and numbers")
+    raise SecurityError(f"compares a {type(value).__name__} that holds other values; compare texts and numbers")
 
 
 @pass_context

@@ -172,7 +172,7 @@ def _check_nodes(root: yaml.Node, loader: Any, path: Path, first_line: int) -> N
             if isinstance(node, yaml.ScalarNode):
                 _check_scalar(node, loader, path, line)
             elif node.tag not in _COLLECTIONS:
-                raise DomainError(f"not valid YAML: the tag {node.tag} is not used here", path, line)
+                raise DomainError(f"not valid YAML: the tag {node.tag} is not allowed here", path, line)
             size, depth = 1 + sum(part[0] for part in parts), 1 + max((part[1] for part in parts), default=0)
             if size > MOST_VALUES:
                 raise DomainError(f"holds more than {MOST_VALUES:,} values with aliases expanded", path, line)
@@ -204,7 +204,7 @@ def _check_scalar(node: yaml.ScalarNode, loader: Any, path: Path, line: int) -> 
     if kind == "merge" and node.value == "<<":
         return
     if kind not in _SCALARS:
-        raise DomainError(f"not valid YAML: the tag {node.tag} of {shown!r} is not used here", path, line)
+        raise DomainError(f"not valid YAML: the tag {node.tag} of {shown!r} is not allowed here", path, line)
     try:
         if len(node.value) > _LONGEST_NUMBER:
             raise ValueError(f"it has {len(node.value):,} characters")

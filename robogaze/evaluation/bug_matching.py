@@ -24,7 +24,7 @@ _BY_DESCRIPTION = Weighting(use="similarity")
 
 @dataclass(frozen=True)
 class BugConvention:
-    """How reports and bugs are matched; `in_order` is the released evaluator's way."""
+    """How reports and bugs are matched; with `in_order`, as the released evaluator does."""
 
     threshold: float
     in_order: bool = False

@@ -86,7 +86,7 @@ class _Shares:
 def estimates(
     sums: Sums, values: Values, count: int, config: EvaluationConfig, *, share: bool = True
 ) -> Callable[[int, int, int], Estimate]:
-    """The estimates of `count` values for each table of a stack: (table, value, n) to an estimate.
+    """The estimates of `count` values for each table of a stack, as a function from (table, value, n) to an estimate.
 
     `share` says that the values lie in [0, 1]. A value that is the same in all resamples then gets Student's interval,
     which is that of a share there.

@@ -39,7 +39,7 @@ class Play:
         return {} if self.annotation is None else self.annotation.play
 
     def until(self, step: int) -> "Play":
-        """The play with the reports whose evidence was complete after so many steps."""
+        """The play with only the reports whose evidence was complete by this step."""
         assert self.annotation is not None
         early = tuple(report for report in self.reports if report.spans and report.spans[-1].end <= step + 1)
         return replace(self, annotation=replace(self.annotation, findings=early))

@@ -22,7 +22,7 @@ MOST_SCALES = 3.0
 
 
 class Feature(Data):
-    """A signal, or with `log` the natural logarithm of the signal plus `log`, minus `mean`, over `scale`."""
+    """A signal (with `log`, the natural logarithm of the signal plus `log`), minus `mean`, divided by `scale`."""
 
     signal: str
     log: float | None = Field(default=None, gt=0)

@@ -53,7 +53,7 @@ class ReplayLimit(Exception):
 
 
 async def fewest(commands: Commands, shows: Shows) -> Commands:
-    """The fewest commands found that `shows` is true for; the given ones show it. Stops early at ReplayLimit."""
+    """The fewest commands found for which `shows` is true, as it is for the given ones. Stops early at ReplayLimit."""
     if not commands:
         return commands
     *rest, last = commands

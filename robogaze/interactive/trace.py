@@ -148,7 +148,7 @@ class Trace:
         self.entries[place] = self.entries[place].with_(**changes)
 
     def repeats(self, times: int) -> bool:
-        """Whether the last entries are one short cycle of equal commands and replies, so many times."""
+        """Whether the last entries are `times` repetitions of one short cycle of commands and replies."""
         session = self.session
         for period in range(1, _LONGEST_CYCLE + 1):
             tail = session[-period * times :]

@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class JudgeAgreement:
-    """The judge's similarities compared with the ratings; the difference is the judge's minus the rated.
+    """The judge's similarities compared with the ratings; the difference is the judge's value minus the rating.
 
     `auc_other_object` is the probability that a pair of one event in other words scores above a pair with the same type
     of event on another object; None without pairs of both kinds.

@@ -57,7 +57,7 @@ def crops(images: Sequence[Image], boxes: Sequence[Box], size: tuple[int, int] |
 
 
 def crop_size(boxes: Iterable[Box], view_size: tuple[int, int]) -> tuple[int, int]:
-    """Width and height of crops in pixels that contain the largest box with its margin, but no more than the view.
+    """Width and height in pixels of crops that contain the largest box with its margin; at most the view.
 
     Neither is under two thirds of the other.
     """

@@ -153,7 +153,7 @@ def seconds(ticks: int, stream: VideoStream) -> float:
 
 
 def shown_s(ticks: int | None, stream: VideoStream) -> float:
-    """How long a picture is shown, in seconds; else by the mean rate, 0 if there is none."""
+    """How long a picture is shown, in seconds: `ticks`, else by the mean rate, 0 if there is none."""
     if ticks:
         return seconds(ticks, stream)
     return float(1 / stream.average_rate) if stream.average_rate else 0.0

@@ -51,7 +51,7 @@ class Metric:
     of: Callable[[Matrix], Matrix]
 
     def per_clip(self, rows: Matrix) -> Matrix:
-        """The value of each row; for a metric that has a mean over clips NaN if the reference has no event."""
+        """The value of each row; NaN if the reference has no event and the metric has a mean over clips."""
         values = self.of(rows)
         return values if self.level == "corpus" else np.where(_sum(rows, "references") > 0, values, np.nan)
 

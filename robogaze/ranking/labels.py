@@ -41,7 +41,7 @@ class _ScoreRow(BaseModel):
 
 @dataclass(frozen=True)
 class Label:
-    """Whether a clip is usable by more than half of its labels, and has a severe failure by any; None if not said."""
+    """Whether most of a clip's labels call it usable, and whether any reports a severe failure; None if not said."""
 
     usable: bool
     severe: bool | None

@@ -83,7 +83,7 @@ def _reports(source: NamedSource) -> Iterator[tuple[str, Report]]:
     assert not isinstance(source.source, str | Path)
     for report in source.source:
         if not isinstance(report, Report):
-            raise InputError("a candidate has an annotation, which does not show what stayed undecided; pass reports")
+            raise InputError("an annotation does not show what stayed undecided, so it cannot be ranked; pass reports")
         yield "", report
 
 

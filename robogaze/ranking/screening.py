@@ -1,4 +1,4 @@
-"""How usable the kept part is by labels of people, for the rule and for other measures.
+"""How usable the kept part is according to people's labels, for the rule and for other measures.
 
 The precision of a prompt is the usable share of the candidates to keep (P@50: of its better half). Where a measure
 gives equal values at the edge of the kept part, it is the mean over all choices among them; so `random` is exact. A

@@ -49,7 +49,7 @@ def _with_line(entry: ManifestEntry, line: ManifestLine, stored: StoredRun) -> M
 
 
 def missing_clips(stored: StoredRun) -> Mapping[str, Arrival]:
-    """The clips that an earlier start has entered and not scored, and whose files do not exist any more."""
+    """The clips that an earlier start added but did not score, and whose files no longer exist."""
     known = {clip.uri for clip in stored.unreadable}
     missing = {}
     for line in stored.lines:

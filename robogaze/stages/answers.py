@@ -145,12 +145,12 @@ def fault_contract(
 
 @lru_cache(maxsize=256)
 def list_answer(name: str, item: type[BaseModel], limit: int, least: int = 0) -> type[Answer]:
-    """A contract with one field, a list of at least `least` and about `limit` items at most."""
+    """A contract with one field, a list with at least `least` and at most about `limit` items."""
     return _made(name.title(), Answer, {name: (list_of(item, limit, least), ...)})
 
 
 def keyed_answer(name: str, item: type[Answer], keys: Iterable[str], *, may_miss: bool = False) -> type[Answer]:
-    """A contract with one record for each key; a server with grammars cannot omit any.
+    """A contract with one record for each key; a server that enforces grammars cannot omit any.
 
     With `may_miss`, an answer that omits keys is accepted, with None for them, so that a server without grammars
     does not lose the rest of its answer.

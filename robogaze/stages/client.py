@@ -103,7 +103,7 @@ class ModelClient(Asker):
 
     @property
     def frames_per_sheet(self) -> int:
-        """How many frames a contact sheet holds that a stage reads."""
+        """The number of frames on a contact sheet that a stage reads."""
         columns, rows = self._reading_grid
         return columns * rows
 

@@ -1,4 +1,4 @@
-"""Rules over signals that indicate an event type, with the confidence of their findings.
+"""Rules over signals, each of which indicates an event type, with the confidence of their findings.
 
 Confidence is counted on clips with known events: the share of correct findings among the rule's findings whose peak was
 at least as high. Without counts a finding has no confidence (None).

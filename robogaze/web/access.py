@@ -1,4 +1,4 @@
-"""Who may ask the server: who has a token, asks it under its own name, and does not come from a page of another site.
+"""Who may use the server: a client that has a token, uses the server's own name, and does not come from another site.
 
 The address that is printed has a token. The first visit turns it into a cookie that scripts cannot read and that no
 other site's request carries. Host is checked, because a name of another site may lead to this machine (DNS rebinding).

@@ -37,7 +37,7 @@ AUTHOR = "adjudicated"
 
 @dataclass(frozen=True)
 class Disagreement:
-    """Events that annotators report of one thing, by letter, and why they are no settled event.
+    """The events that annotators, named by letters, report about one thing, and why they are not settled.
 
     `merged` is what they agree on: a field in dispute is None, the span is the union.
     """
@@ -50,7 +50,7 @@ class Disagreement:
 
 @dataclass(frozen=True)
 class ComparedClip:
-    """What the annotators of a clip, by letter, agree on and what not."""
+    """What the annotators of a clip, named by letters, agree on and disagree on."""
 
     letters: tuple[str, ...]
     settled: tuple[DraftEvent, ...]
@@ -109,7 +109,7 @@ class Adjudicator:
         return {**self.clips.guide(AUTHOR), "annotator": name, "mode": "adjudicate"}
 
     def clip_ids(self, name: str) -> tuple[str, ...]:
-        """The clips with two or more annotations; those of everyone who adjudicates."""
+        """The clips with two or more annotations; the same for everyone who adjudicates."""
         return self.clips.clip_ids(AUTHOR)
 
     def queue(self, name: str) -> Mapping[str, Any]:

@@ -74,7 +74,7 @@ WHERE :base = (
 
 @dataclass(frozen=True)
 class Authorship:
-    """Whose annotations are meant: an annotator's, and the run under review, empty if the clips are watched blind."""
+    """Whose annotations are meant: the annotator, and the run under review, empty if the clips are annotated blind."""
 
     annotator: str
     review: str = ""
@@ -165,7 +165,7 @@ class AnnotationStore:
         return bool(self._execute("SELECT 1 FROM revisions WHERE clip_id = ? LIMIT 1", (clip_id,))[0])
 
     def clip(self, clip_id: str, file_key: str | None = None) -> Clip | None:
-        """The record of a decoded clip; None if there is none, or if its file has another key since."""
+        """The record of a decoded clip; None if there is none, or if its file now has another key."""
         rows = self._execute("SELECT file_key, clip FROM clips WHERE clip_id = ?", (clip_id,))[0]
         if not rows or file_key not in (None, rows[0][0]):
             return None

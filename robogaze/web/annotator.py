@@ -34,7 +34,7 @@ class Saved:
 
 @dataclass(frozen=True)
 class Conflict:
-    """Another browser saved a revision since; `annotation` is the newest, as `Annotator.clip` shows it."""
+    """Another browser has saved a newer revision: `annotation`, as `Annotator.clip` shows it."""
 
     annotation: Mapping[str, Any]
 

@@ -28,7 +28,7 @@ Seconds = Annotated[float, Field(ge=0, le=1e7)]
 
 
 class DraftSpan(Data):
-    """A span in seconds; `start_s` may be after `end_s` until `problems` is asked."""
+    """A span in seconds; `start_s` may be after `end_s` until `problems` checks it."""
 
     start_s: Seconds
     end_s: Seconds

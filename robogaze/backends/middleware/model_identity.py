@@ -21,7 +21,7 @@ def check_answer(first_name: FirstName, model: str, name: str) -> None:
 def _check(first_name: FirstName, model: str, does: str, name: str) -> None:
     if (first := first_name(model, does, name)) != name:
         raise ModelChanged(
-            f"the server of the model {model} {does} {name}, but {does} {first} when this run began; "
+            f"the server of the model {model} {does} {name}, but the name was {first} when this run began; "
             f"serve {first}, or use another `out`"
         )
 

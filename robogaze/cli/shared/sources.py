@@ -17,7 +17,7 @@ def check_sources(sources: Iterable[str], option: str) -> None:
 
 
 def check_baseline(baseline: str | None, sources: Iterable[str]) -> None:
-    """Raise BadParameter for a baseline that is no NAME of NAME=PATH, where every source has one."""
+    """Raise BadParameter if every source is given as NAME=PATH and the baseline is not one of the names."""
     names = [None if Path(source).exists() else source.partition("=")[0] for source in sources]
     if baseline is not None and None not in names and baseline not in names:
         raise click.BadParameter(f"{baseline} is none of the predictions: {', '.join(map(str, names))}",

@@ -62,7 +62,7 @@ def write_files(out: Path, files: Iterable[tuple[str, str]], what: str) -> None:
 
 
 def list_unjudged(pairs: Sequence[DescriptionPair], judge: str, out: Path | None, name: str = "unjudged") -> None:
-    """List the pairs without a similarity in a file in `out`, if there are any, and print how to judge them."""
+    """Write the pairs without a similarity, if there are any, to a file in `out`, and print how to judge them."""
     from robogaze.judges.unjudged import unjudged_lines
     from robogaze.store import write_whole
 

@@ -207,7 +207,7 @@ class ReadingContext:
         return event_type, self.labels.dimension_of.get(event_type) if event_type is not None else None
 
     def map_label(self, label: str, place: Place) -> tuple[str | None, str | None]:
-        """The type and the dimension of a label that can name either; a type without a taxonomy. Raises FormatError."""
+        """The type and dimension of a label that can name either; without a taxonomy, a type. Raises FormatError."""
         if self.labels is None:
             return label, None
         kind, found = self._map(label, {"type": self.labels.types, "dimension": self.labels.dimensions}, place)

@@ -112,7 +112,7 @@ class PackedClip:
 
 @dataclass
 class ImportState:
-    """Filled while a source is read. `packed` are clips in archives, by the path of their entry."""
+    """What has been found so far while a source is read. `packed` are clips in archives, by the path of their entry."""
 
     entries: list[ManifestEntry] = field(default_factory=list)
     ignored: list[Ignored] = field(default_factory=list)

@@ -66,7 +66,7 @@ class Spot:
         return bool(0 < self.x < image.shape[1] and 0 < self.y < image.shape[0])
 
     def box(self, image: Image) -> Box:
-        """As shares of the picture, cut to it."""
+        """The spot as shares of the picture, cut to it."""
         high, wide = image.shape[:2]
         return Box(
             left=max(0.0, (self.x - self.wide / 2) / wide),

@@ -45,7 +45,7 @@ def reverse(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
 
 
 def cut(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
-    """The last 40 to 70 % of the clip are left out while something moves; the glitch is the last frame shown."""
+    """The last 40 to 70 % of the clip is left out while something moves; the glitch is the last frame shown."""
     share = float(rng.uniform(_CUT_LEAST, _CUT_MOST))
     end = max(2, round((1 - share) * scene.frame_count))
     before = range(max(1, end - scene.to_frames(_MOVING_S)), min(end + 1, scene.frame_count))

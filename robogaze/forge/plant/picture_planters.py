@@ -62,7 +62,7 @@ def shake(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
 
 
 def blocks(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
-    """Damaged blocks: runs of them, 3 to 30 % of the picture, are flat or show a neighbouring place."""
+    """Damaged blocks: runs of them, 3 to 30 % of the picture, have one colour or show a neighbouring place."""
     strength = float(rng.random())
     share = 0.03 + 0.27 * strength
 
@@ -83,7 +83,7 @@ def blocks(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
 
 
 def tear(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
-    """Torn rows: bands from one to three rows down are shifted sideways, by up to 2 to 15 % of the width."""
+    """Torn rows: one to three bands of rows are shifted sideways, by up to 2 to 15 % of the width."""
     strength = float(rng.random())
     reach = 0.02 + 0.13 * strength
 

@@ -39,8 +39,8 @@ _KIND = {
 
 @dataclass(frozen=True)
 class ArmStyle:
-    """`thickness` scales the radii of the links. Links are round or square tubes, twin rods, a ribbed rod, stepped
-    tubes, or tubes that taper in many fine steps.
+    """The style of the links; `thickness` scales their radii. Links are round or square tubes, twin rods, a ribbed rod,
+    stepped tubes, or tubes that taper in many fine steps.
     """
 
     thickness: float = 1.0
@@ -267,7 +267,7 @@ class Arm:
         data.ctrl[self._motor] = gap / 2
 
     def settle(self, data: mujoco.MjData, angles: Vector) -> None:
-        """Set the joints to the angles they were sent to."""
+        """Set the joints to the commanded angles."""
         data.qpos[self._places] = self.angles = angles
 
     def solve(self, pose: Pose) -> Vector:

@@ -211,7 +211,7 @@ def plain(setup: TaskSetup, rng: Generator) -> Behaviour:
 
 
 def hurry(setup: TaskSetup, rng: Generator) -> Behaviour:
-    """No fault: faster."""
+    """No fault: the arm moves faster."""
     share = rng.uniform(0.5, 0.62)
     return Behaviour(tuple(replace(subtask, time_scale=subtask.time_scale * share) for subtask in setup.subtasks))
 

@@ -110,7 +110,7 @@ def visibility_problem(
 
 
 def unusual_problem(spec: ClipSpec, renderer: Renderer) -> str | None:
-    """The reason for rejecting what is no fault, or None: something has to be hidden."""
+    """The reason for rejecting a variation that is no fault, or None: what it should hide has to be hidden."""
     for (_, end), behaviour in zip(spec.sampled.parts, spec.behaviours, strict=True):
         if behaviour.hides and not _gets_hidden(spec, renderer, behaviour.hides, end - 1):
             return "the hand hides nothing"

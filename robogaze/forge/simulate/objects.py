@@ -321,7 +321,7 @@ class SimulatedObject:
 
     @property
     def footprint(self) -> tuple[tuple[float, float, float], ...]:
-        """Circles (x, y, radius) on the table that it needs, with the space in front of a drawer or a door."""
+        """Circles (x, y, radius) on the table that it occupies, including the space in front of a drawer or a door."""
         if not self.has_front:
             return ((*self.at, self.radius_m),)
         wide, deep = self.shape.size[:2]

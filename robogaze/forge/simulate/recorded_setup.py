@@ -58,7 +58,7 @@ class RecordedSetup:
         return min(round(0.1 * self.frame_count), self.recording.fps)
 
     def interval(self, rng: Generator, low: int, high: int, lasting_share: float = 0.5) -> tuple[int, int]:
-        """A first and an end frame between `low` and `high`; this share of them last to `high`. Raises DrawRejected."""
+        """A first and an end frame in `low` to `high`; `lasting_share` of the ends are `high`. Raises DrawRejected."""
         if "short" in self.ways and self.difficulty is not None:
             most = max(_LEAST_FRAMES, int(self.difficulty.longest_s * self.recording.fps - 1e-6))
             if high - low < most + 2:
@@ -117,7 +117,7 @@ class RecordedSetup:
         again = [later for later in carried[number + 1 :] if later.obj.name == carried[number].obj.name]
         high = self.first_frame("descend", again[0]) if again else self.frame_count
         if to_end and again:
-            raise DrawRejected("taken again")
+            raise DrawRejected("the object is picked up again")
         return carried[number].obj.name, low, high
 
     def carried_object(self, rng: Generator) -> tuple[Subtask, int, int]:

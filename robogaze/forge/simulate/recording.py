@@ -42,7 +42,7 @@ class UnstableSimulation(Exception):
 
 @dataclass(frozen=True)
 class Move:
-    """A move of the tool to a place (m) that starts and ends at rest.
+    """A move of the tool, from rest to rest, to a place (m).
 
     `lift` raises the path between its ends, up first and down last (m). `gap` is the opening of the fingers at the end
     (m) and `yaw` the rotation of the hand (radians); None keeps the current one. `around` bends the path around a place

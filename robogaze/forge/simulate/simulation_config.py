@@ -312,7 +312,7 @@ class SimulationConfig(Data):
         return self
 
     def with_tasks(self, tasks: Collection[str]) -> "SimulationConfig":
-        """The recipe with only these tasks, empty for all, and the variations they allow. Raises InputError."""
+        """The recipe with only these tasks (all if empty) and the variations they allow. Raises InputError."""
         for name in tasks:
             if name not in self.tasks:
                 raise InputError(f"unknown task {name!r}; known: {', '.join(self.tasks)}")

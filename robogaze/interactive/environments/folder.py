@@ -104,7 +104,7 @@ def load_folder(name: str, version: str | None = None) -> EnvironmentFolder:
     versions = sorted(file.stem for file in (path / "bugs").glob("*.json"))
     if not versions or version not in (None, *versions):
         found = f"versions {', '.join(versions)}" if versions else "no bugs/VERSION.json"
-        raise InputError(f"{path} has {found}; version {version or 'of its bugs'} is missing")
+        raise InputError(f"{path} has {found}; {f'version {version}' if version else 'a list of bugs'} is missing")
     version = version or versions[-1]
     world = read_yaml(path / WORLD)
     head = world.parse(dict[str, Any])

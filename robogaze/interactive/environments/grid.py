@@ -30,7 +30,7 @@ class Tile(Data):
 
 
 class Rules(Data):
-    """The rules that are not those of the tiles."""
+    """The rules besides those of the tiles."""
 
     blocked_move_counts: bool
     gate_stays_open: bool
@@ -38,7 +38,7 @@ class Rules(Data):
 
 
 class GridData(Data):
-    """A puzzle, complete. The map is rectangular and has one start, one exit and at most one plate."""
+    """A complete puzzle. The map is rectangular and has one start, one exit and at most one plate."""
 
     engine: str
     title: str
@@ -55,7 +55,7 @@ class GridData(Data):
         return self.map.split()
 
     def cells(self, *kinds: Kind) -> dict[Cell, str]:
-        """The characters of some kinds by their cells, from the top left."""
+        """The cells whose tiles are of some kinds, with their characters, from the top left."""
         return {
             (row, column): sign
             for row, line in enumerate(self.rows)

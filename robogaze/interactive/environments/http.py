@@ -75,7 +75,7 @@ class HttpEnvironment:
 
 
 class HubDocuments:
-    """The code tools of a hub that read. A hub without them refuses each request."""
+    """The read-only code tools of a hub. A hub without them refuses each request."""
 
     def __init__(self, client: "_HubClient", session: Callable[[], str]) -> None:
         self._client = client

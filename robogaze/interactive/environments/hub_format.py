@@ -70,7 +70,7 @@ def read_observation(reply: Reply) -> Observation:
 
 
 def read_state(reply: Reply, finished: bool) -> Observation:
-    """The observation in the reply to a request of the state; `finished` is what the last command said."""
+    """The observation in the reply to a request for the state; `finished` is what the last command said."""
     state = reply.get("state")
     turn = state.get(_TURN_IN_STATE) if isinstance(state, dict) else None
     own = {"message": "", _FINISHED: finished, "turn": turn}

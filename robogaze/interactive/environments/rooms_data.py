@@ -12,7 +12,7 @@ CARRIED, NOWHERE = "carried", "nowhere"
 
 
 class Count(Data):
-    """At least so many of some things are carried."""
+    """A condition: at least `at_least` of some things are carried."""
 
     of: tuple[str, ...]
     at_least: int = Field(ge=1)
@@ -84,7 +84,7 @@ class Thing(Data):
 
 
 class Action(Data):
-    """A command of this world only. `{thing}` in a command is any name of that thing."""
+    """A command that only this world has. `{thing}` in a command is any name of that thing."""
 
     commands: tuple[str, ...] = Field(min_length=1)
     needs: tuple[Need, ...] = ()
@@ -101,7 +101,7 @@ class Action(Data):
 
 
 class RoomsData(Data):
-    """A world of rooms, complete. `light` is the flag and the thing that light up a dark room."""
+    """A complete world of rooms. `light` is the flag and the thing that light up a dark room."""
 
     engine: str
     title: str

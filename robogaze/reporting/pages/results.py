@@ -174,7 +174,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class ResultPage:
-    """All of a page.
+    """The content of a page.
 
     `kind` names the result, `noun` an entry of the list. With `one_video` the sides of an entry are of the same video.
     """

@@ -1,4 +1,4 @@
-"""When something that is visible in some of the frames shown starts and ends, and where to look to know it exactly.
+"""The start and end of something that is visible in some of the shown frames, and where to look to find them exactly.
 
 The start lies between the last shown frame without it and the first with it. If these two are neighbours in the clip,
 the edge is exact; otherwise it is taken in the middle between them, until the frames between them are shown.

@@ -5,7 +5,7 @@ the whole clip and all dimensions is another viewer. What it was shown and did n
 both report.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from robogaze.core.clip import Clip
 from robogaze.core.events import Hypothesis
@@ -21,15 +21,16 @@ _LEAST_FRAMES = 2
 def reject_unconfirmed(
     hypotheses: Sequence[Hypothesis], clip: Clip, shown: frozenset[int] | None, min_confidence: float
 ) -> tuple[Hypothesis, ...]:
-    """The hypotheses, with those accepted below `min_confidence` rejected that the look at the whole clip is silent on.
+    """The hypotheses; one accepted below `min_confidence` is rejected unless the look at the whole clip confirms it.
 
     `shown` are the frames of that look; with None there was no look, and nothing changes. A hypothesis is confirmed if
     it or one merged into it is from that look. One with fewer than two shown frames in its spans needs no confirmation.
     """
     if shown is None:
         return tuple(hypotheses)
+    merged_into = {hypothesis.id: hypothesis.merged_into for hypothesis in hypotheses}
     confirmed = {
-        hypothesis.merged_into or hypothesis.id
+        _root(hypothesis.id, merged_into)
         for hypothesis in hypotheses
         if any(evidence.source == WHOLE_CLIP for evidence in hypothesis.evidence)
     }
@@ -43,6 +44,13 @@ def reject_unconfirmed(
         else hypothesis
         for hypothesis in hypotheses
     )
+
+
+def _root(name: str, merged_into: Mapping[str, str | None]) -> str:
+    """The hypothesis at the end of a chain of merges."""
+    while (target := merged_into[name]) is not None:
+        name = target
+    return name
 
 
 def _rejected(hypothesis: Hypothesis, min_confidence: float) -> Hypothesis:

@@ -87,7 +87,7 @@ class Observe(Stage):
             raise ValueError("stride_s is longer than window_s, so that parts of the clip would be in no window")
         if repeated := WindowAnswer.model_fields.keys() & domain.prompts.contract("observe").keys():
             raise ValueError(
-                f"the prompt observe.md.j2 declares {', '.join(sorted(repeated))}, which is always asked for"
+                f"the prompt observe.md.j2 declares {', '.join(sorted(repeated))}, which every observation already has"
             )
 
     async def run(self, context: Context, client: ModelClient) -> Context:

@@ -157,7 +157,7 @@ def _fault(segments: Sequence[SegmentAnswer]) -> str | None:
 
 
 def cover(stretch: Span, claims: Sequence[SegmentAnswer]) -> tuple[tuple[Span, SegmentAnswer | None], ...]:
-    """The stretch in spans that touch, each with its claim, or None where there is none.
+    """The stretch divided into adjoining spans, each with its claim, or None where there is none.
 
     Gaps of up to _TOLERANCE_S belong to the claim after them (before them at the end); overlaps as short belong to the
     earlier claim.

@@ -52,6 +52,12 @@ def test_the_look_at_the_whole_clip_confirms_itself_and_what_it_is_merged_into()
     assert verdicts(hypothesis("H1"), merged) == ["accepted", "merged"]
 
 
+def test_a_look_that_was_merged_by_way_of_another_claim_confirms_too() -> None:
+    between = hypothesis("H2", verdict="merged", merged_into="H1")
+    look = hypothesis("H3", "direct", verdict="merged", merged_into="H2")
+    assert verdicts(hypothesis("H1"), between, look) == ["accepted", "merged", "merged"]
+
+
 def test_a_fault_between_the_frames_that_the_look_was_shown_needs_no_confirmation() -> None:
     step_s = CLIP.frame_times_s[1]
     between = hypothesis("H1", spans=(Span(5 * step_s, 9 * step_s),))

@@ -136,7 +136,7 @@ def test_a_window_longer_than_a_request_still_gets_one() -> None:
 def test_a_prompt_cannot_declare_what_is_always_asked_for(robot: Domain, monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(WindowAnswer.model_fields) == ["actions", "suspicions"]
     monkeypatch.setattr(type(robot.prompts), "contract", lambda prompts, name: {"actions": ["phrase"]})
-    with pytest.raises(ValueError, match=r"observe\.md\.j2 declares actions, which is always asked for"):
+    with pytest.raises(ValueError, match=r"observe\.md\.j2 declares actions, which every observation already has"):
         Observe().check(robot)
 
 
