@@ -81,6 +81,7 @@ def decision(choice: str, **fields: Any) -> Line:
 OF_THE_INSTRUCTION = {"primary_dimension": "instruction_consistency", "type": "wrong_effector"}
 
 CONVERSATION = [
+    line("direct", {"events": []}),
     line("ground", GROUNDED),
     line("observe", {"windows": {"W0": NOTES}}),
     line(
