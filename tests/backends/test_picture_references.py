@@ -167,8 +167,8 @@ def config(**model: Any) -> ModelsConfig:
 @pytest.mark.parametrize(
     ("model", "says"),
     [
-        ({"send": "file"}, "need each other"),
-        ({"media_path": "/tmp"}, "need each other"),
+        ({"send": "file"}, "must be given together"),
+        ({"media_path": "/tmp"}, "must be given together"),
         ({"kind": "scripted", "url": None, "reuse_pictures": True}, "are for kind: openai"),
         ({"send": "video", "reuse_pictures": True}, "use send: images"),
     ],

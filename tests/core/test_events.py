@@ -84,7 +84,7 @@ def test_type_is_an_identifier(name: str) -> None:
     [("merged", None), ("accepted", "H2"), ("rejected", "H2"), ("unverified", "H2")],
 )
 def test_only_merged_hypotheses_have_merged_into(verdict: str, target: str | None) -> None:
-    with pytest.raises(ValidationError, match="merged_into is for the verdict 'merged' only"):
+    with pytest.raises(ValidationError, match="the verdict 'merged' needs merged_into"):
         make_hypothesis(verdict=verdict, merged_into=target)
 
 
