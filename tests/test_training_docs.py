@@ -95,7 +95,7 @@ def test_the_slurm_script_ends_with_the_training_or_with_the_gate(tmp_path: Path
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    script = block("Slurm, with a model server beside", "sh").replace(":8000/", f":{port}/")
+    script = block("Slurm with a model server in the same job", "sh").replace(":8000/", f":{port}/")
     script = script.replace("--per-checkpoint 40", "--per-checkpoint 1 --pipeline vanilla")
     (tmp_path / "train.py").write_text(TRAIN.replace("BREAK", str(breaks)))
     (tmp_path / "gate.yaml").write_text("rules:\n  - unscored: {at_most: 0.1}\n")

@@ -80,7 +80,7 @@ def test_two_files_by_one_author_are_told_apart_by_names_that_are_given(robogaze
 def test_one_name_does_not_stand_for_several_annotators(robogaze: Shell, tmp_path: Path) -> None:
     together = write(tmp_path / "all.csv", demo_annotators(["ann", "bob"]))
     ran = robogaze("agree", f"zoe={together}")
-    assert (ran.code, "the name zoe is for one" in ran.err) == (2, True)
+    assert (ran.code, "the name zoe can stand for only one of them" in ran.err) == (2, True)
 
 
 def test_one_annotator_has_no_agreement_and_the_exit_code_says_so(robogaze: Shell, annotators: list[Path]) -> None:
