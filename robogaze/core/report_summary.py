@@ -1,4 +1,4 @@
-"""The summary of a report, of which a run keeps one per clip in memory.
+"""The summary of a report; a run keeps one per clip in memory.
 
 A report with its ledger is large. Progress, retries and the totals of a run need only these fields.
 """

@@ -121,7 +121,7 @@ class SheetForm:
 def largest_form(
     grids: Iterable[tuple[int, int]], views: int, view_size: Size, side_px: int, max_zoom: float
 ) -> SheetForm:
-    """The form that shows views the largest, on a sheet whose longer side is at most `side_px`.
+    """The grid in which views are largest, on a sheet whose longer side is at most `side_px`.
 
     `grids` are the columns and rows of cells to choose from, each cell has `views` views. Of forms that are equal in
     this, the one with the shortest longer side.

@@ -50,7 +50,7 @@ class ScoringProcess:
             self.pause_s = min(2 * self.pause_s, _LONGEST_RESTART_S)
 
     def finish(self, end_s: float | None, *, start: bool) -> None:
-        """Let the process score what is there, until `end_s`."""
+        """Let the process score the clips that have arrived; stop it at `end_s`."""
         most_deaths = self.deaths + _MOST_DEATHS
         while start and not self._has_ended() and self.deaths < most_deaths:
             self.keep_running()
