@@ -56,12 +56,13 @@ def _made(name: str, base: type[A], fields: dict[str, tuple[Any, Any]]) -> type[
     schema takes milliseconds.
     """
     key = name, base, tuple((field, _structure(kind), default) for field, (kind, default) in fields.items())
-    if key not in _models:
+    made: type[A] | None = _models.get(key)
+    if made is None:
         if len(_models) >= _MOST_MODELS:
             _models.clear()
         declared: Any = fields
-        _models[key] = create_model(name, __base__=base, **declared)
-    made: type[A] = _models[key]
+        # Another thread may have made the same one meanwhile.
+        made = _models.setdefault(key, create_model(name, __base__=base, **declared))
     return made
 
 

@@ -62,7 +62,10 @@ def _found(events: Sequence[Event], context: Context) -> dict[str, Coverage]:
 def merge_duplicates(
     hypotheses: Sequence[Hypothesis], frame_times_s: Sequence[float], least_iou: float
 ) -> tuple[Hypothesis, ...]:
-    """Merge accepted hypotheses of one physical event into the first of them, which gets the union of their spans."""
+    """Merge accepted hypotheses of one physical event into the first of them.
+
+    It gets the union of their spans and the highest confidence that one of them has.
+    """
     merged: dict[str, Hypothesis] = {}
     for hypothesis in hypotheses:
         same = (other for other in merged.values() if _is_same_event(hypothesis, other, frame_times_s, least_iou))
@@ -70,7 +73,9 @@ def merge_duplicates(
         if first is None:
             merged[hypothesis.id] = hypothesis
             continue
-        merged[first.id] = first.with_(spans=union((*first.spans, *hypothesis.spans)))
+        given = [each.confidence for each in (first, hypothesis) if each.confidence is not None]
+        spans = union((*first.spans, *hypothesis.spans))
+        merged[first.id] = first.with_(spans=spans, confidence=max(given, default=None))
         reason = f"same type and time as {first.id}"
         merged[hypothesis.id] = hypothesis.with_(verdict="merged", merged_into=first.id, reason=reason)
     # A hypothesis that was merged into a duplicate earlier is merged with it.

@@ -5,11 +5,12 @@ the whole clip and all dimensions is another viewer. What it was shown and did n
 both report.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from robogaze.core.clip import Clip
 from robogaze.core.events import Hypothesis
 from robogaze.core.time import frames_in
+from robogaze.stages.robogaze.decisions import share_time
 
 WHOLE_CLIP = "direct"
 """The source of evidence from a request about the whole clip."""
@@ -19,25 +20,34 @@ _LEAST_FRAMES = 2
 
 
 def reject_unconfirmed(
-    hypotheses: Sequence[Hypothesis], clip: Clip, shown: frozenset[int] | None, min_confidence: float
+    hypotheses: Sequence[Hypothesis],
+    decided: Collection[str],
+    clip: Clip,
+    shown: frozenset[int] | None,
+    min_confidence: float,
 ) -> tuple[Hypothesis, ...]:
     """The hypotheses; one accepted below `min_confidence` is rejected unless the look at the whole clip confirms it.
 
-    `shown` are the frames of that look; with None there was no look, and nothing changes. A hypothesis is confirmed if
-    it or one merged into it is from that look. One with fewer than two shown frames in its spans needs no confirmation.
+    `decided` are the ids of those that the critic decided. `shown` are the frames of that look; with None there was no
+    look, and nothing changes. A hypothesis is confirmed if it or one merged into it is from that look, or if the look
+    reports the same type at an overlapping time. One with fewer than two shown frames in its spans needs no
+    confirmation.
     """
     if shown is None:
         return tuple(hypotheses)
     merged_into = {hypothesis.id: hypothesis.merged_into for hypothesis in hypotheses}
-    confirmed = {
-        _root(hypothesis.id, merged_into)
+    seen = [
+        hypothesis
         for hypothesis in hypotheses
         if any(evidence.source == WHOLE_CLIP for evidence in hypothesis.evidence)
-    }
+    ]
+    confirmed = {_root(hypothesis.id, merged_into) for hypothesis in seen}
     return tuple(
         _rejected(hypothesis, min_confidence)
         if hypothesis.verdict == "accepted"
+        and hypothesis.id in decided
         and hypothesis.id not in confirmed
+        and not any(look.type == hypothesis.type and share_time(look.spans, hypothesis.spans) for look in seen)
         and hypothesis.confidence is not None
         and hypothesis.confidence < min_confidence
         and len(frames_in(hypothesis.spans, clip.frame_times_s) & shown) >= _LEAST_FRAMES

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from robogaze.core.events import Box, Hypothesis
 from robogaze.core.time import frame_iou
+from robogaze.stages.robogaze.claim_sheets import SAME_OBJECT_IOU
 
 
 def merge_same_claims(
@@ -11,8 +12,8 @@ def merge_same_claims(
 ) -> tuple[Hypothesis, ...]:
     """The hypotheses, in order, with each unverified one merged into a more confident one that claims the same.
 
-    Two claims are the same if they are of one type and from different answers, their spans reach `least_iou`, and no
-    view has boxes of both that are all apart.
+    Two claims are the same if they are of one type and from different answers, their spans reach `least_iou`, and boxes
+    of both show one place in one view. What has no box is not merged: it may be of something else.
     """
     unverified = [hypothesis for hypothesis in hypotheses if hypothesis.verdict == "unverified"]
     kept: list[Hypothesis] = []
@@ -31,20 +32,34 @@ def merge_same_claims(
     )
 
 
+def labelled_as_decided(before: Sequence[Hypothesis], after: Sequence[Hypothesis]) -> tuple[Hypothesis, ...]:
+    """The hypotheses after the critic's decisions; what was merged before has the labels of what it was merged into."""
+    merged = {hypothesis.id for hypothesis in before if hypothesis.verdict == "merged"}
+    known = {hypothesis.id: hypothesis for hypothesis in after}
+    return tuple(
+        hypothesis.with_(dimension=known[target].dimension, type=known[target].type)
+        if hypothesis.id in merged and (target := hypothesis.merged_into) is not None
+        else hypothesis
+        for hypothesis in after
+    )
+
+
 def _is_same_claim(a: Hypothesis, b: Hypothesis, frame_times_s: Sequence[float], least_iou: float) -> bool:
     return (
         a.type == b.type
         and a.proposed_by != b.proposed_by
         and frame_iou(a.spans, b.spans, frame_times_s) >= least_iou
-        and not _are_apart(a, b)
+        and _show_one_place(a, b)
     )
 
 
-def _are_apart(a: Hypothesis, b: Hypothesis) -> bool:
-    """Whether some view has boxes of both claims, and no box of one overlaps a box of the other there."""
+def _show_one_place(a: Hypothesis, b: Hypothesis) -> bool:
     mine, theirs = _boxes(a), _boxes(b)
     return any(
-        not any(box.iou(other) > 0 for box in mine[view] for other in theirs[view]) for view in mine.keys() & theirs
+        box.iou(other) >= SAME_OBJECT_IOU
+        for view in mine.keys() & theirs
+        for box in mine[view]
+        for other in theirs[view]
     )
 
 

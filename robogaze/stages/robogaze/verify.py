@@ -8,7 +8,8 @@ The critic says what it sees and how sure it is; code applies `min_confidence`, 
 look at the whole clip does not confirm (`robogaze.stages.robogaze.confirmation`). What it accepts with less confidence
 is a rejected hypothesis with that confidence, so that `evaluate` can try other thresholds.
 
-Claims that several specialists make (same type, spans that reach `same_claim_iou`, the same place) are decided once.
+Claims that several answers make (same type, spans that reach `same_claim_iou`, boxes that show the same place) are
+decided once: what becomes of one holds for all.
 
 With `claim_sheets`, the critic is shown the first and the last frame, one claim sheet for each claim
 (`robogaze.media.claim_sheet`), and the definitions of the claimed types and of those they are confused with. Claims
@@ -43,7 +44,7 @@ from robogaze.stages.context import Context, Slot
 from robogaze.stages.robogaze.claim_sheets import grouped, sheets_of
 from robogaze.stages.robogaze.confirmation import reject_unconfirmed
 from robogaze.stages.robogaze.decisions import DecisionRules
-from robogaze.stages.robogaze.same_claims import merge_same_claims
+from robogaze.stages.robogaze.same_claims import labelled_as_decided, merge_same_claims
 from robogaze.stages.robogaze.verdicts import Decided, VerificationState, undecided_failures
 from robogaze.stages.tools import TOOLS, ToolName
 from robogaze.stages.tools.base import templates
@@ -169,11 +170,11 @@ class Verify(Stage):
                 else:
                     decisions |= _decisions(answer, request.pictures)
             state.decide(decisions, self.same_span_iou if number < self.max_rounds else None)
-        after = state.result()
+        after = labelled_as_decided(proposed, state.result())
         if self.min_confidence_alone is not None:
-            after = reject_unconfirmed(
-                after, context.clip, context.whole_clip_frames, max(self.min_confidence_alone, self.min_confidence)
-            )
+            decided = {hypothesis.id for hypothesis in proposed if hypothesis.verdict == "unverified"}
+            needed = max(self.min_confidence_alone, self.min_confidence)
+            after = reject_unconfirmed(after, decided, context.clip, context.whole_clip_frames, needed)
         return replace(context, hypotheses=after, failures=(*context.failures, *undecided_failures(after), *failures))
 
     async def _call_tools(self, state: VerificationState, context: Context, client: ModelClient) -> ToolResults:

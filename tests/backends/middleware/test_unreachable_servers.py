@@ -85,7 +85,9 @@ async def test_another_model_is_detected_at_the_start_and_in_answers(tmp_path: P
     assert await backend.ready() == "qwen"
     await backend.complete(request())
     server.name = "llama"
-    with pytest.raises(ModelChanged, match="answers as llama, but the name was qwen when this run began; serve qwen, or"):
+    with pytest.raises(
+        ModelChanged, match="answers as llama, but the name was qwen when this run began; serve qwen, or"
+    ):
         await backend.complete(request())
     with pytest.raises(ModelChanged, match="serves llama, but the name was qwen"):
         await backend.ready()

@@ -29,12 +29,18 @@ def hypothesis(name: str, source: str = "propose", **fields: Any) -> Hypothesis:
     return Hypothesis(**{**known, **fields})
 
 
+def rejected(
+    *hypotheses: Hypothesis, shown: frozenset[int] | None = SHOWN, decided: tuple[str, ...] = ("H1", "H2")
+) -> tuple[Hypothesis, ...]:
+    return reject_unconfirmed(hypotheses, decided, CLIP, shown, 0.7)
+
+
 def verdicts(*hypotheses: Hypothesis, shown: frozenset[int] | None = SHOWN) -> list[str]:
-    return [after.verdict for after in reject_unconfirmed(hypotheses, CLIP, shown, 0.7)]
+    return [after.verdict for after in rejected(*hypotheses, shown=shown)]
 
 
 def test_what_only_a_specialist_reports_is_rejected_below_the_confidence() -> None:
-    (after,) = reject_unconfirmed([hypothesis("H1")], CLIP, SHOWN, 0.7)
+    (after,) = rejected(hypothesis("H1"))
     assert (after.verdict, after.confidence) == ("rejected", 0.6), "the confidence stays, for other thresholds"
     assert after.reason == (
         "accepted with confidence 0.60, under the 0.70 that is needed for what the look at the whole clip was shown "
@@ -70,5 +76,17 @@ def test_without_a_look_at_the_whole_clip_nothing_changes() -> None:
 
 
 def test_what_is_rejected_stays_as_it_is() -> None:
-    rejected = hypothesis("H1", verdict="rejected", confidence=0.3)
-    assert reject_unconfirmed([rejected], CLIP, SHOWN, 0.7) == (rejected,)
+    before = hypothesis("H1", verdict="rejected", confidence=0.3)
+    assert rejected(before) == (before,)
+
+
+def test_what_the_look_reports_at_an_overlapping_time_is_confirmed_though_it_was_not_merged() -> None:
+    look = hypothesis("H2", "direct", spans=(Span(1.8, 3.0),), verdict="rejected", confidence=0.45)
+    assert verdicts(hypothesis("H1"), look) == ["accepted", "rejected"]
+    other = hypothesis("H2", "direct", type="object_teleportation", verdict="rejected", confidence=0.45)
+    assert verdicts(hypothesis("H1"), other) == ["rejected", "rejected"]
+
+
+def test_what_an_earlier_stage_accepted_is_not_the_critics() -> None:
+    before = hypothesis("H1")
+    assert rejected(before, decided=()) == (before,)

@@ -561,11 +561,16 @@ async def test_without_claim_sheets_the_critic_is_shown_the_clip_and_close_ups(c
     assert after["H1"].evidence[0].picture is None
 
 
+def placed(left: float, view: str = "main") -> tuple[Evidence, ...]:
+    box = Box(left=left, top=0.1, right=left + 0.2, bottom=0.3)
+    return (Evidence(text="", frames=(16,), view=view, box=box, source="propose"),)
+
+
 async def test_a_claim_of_several_specialists_is_decided_once(client_for: Any) -> None:
     claims = [
-        hypothesis("H1", proposed_by="sample 1", confidence=None),
-        hypothesis("H2", 1.0, 2.1, proposed_by="specialist a", confidence=0.9),
-        hypothesis("H3", 0.9, 2.0, proposed_by="specialist b", confidence=0.6),
+        hypothesis("H1", proposed_by="sample 1", confidence=None, evidence=placed(0.1)),
+        hypothesis("H2", 1.0, 2.1, proposed_by="specialist a", confidence=0.9, evidence=placed(0.12)),
+        hypothesis("H3", 0.9, 2.0, proposed_by="specialist b", confidence=0.6, evidence=placed(0.1)),
     ]
     after, _, _, backend = await judge(client_for, claims, reply(decision("H2")))
     assert [(after[name].verdict, after[name].merged_into) for name in ("H1", "H2", "H3")] == [
@@ -576,11 +581,6 @@ async def test_a_claim_of_several_specialists_is_decided_once(client_for: Any) -
     assert list(backend.asked[0].schema["$defs"]["DecisionsByKey"]["properties"]) == ["H2"]
 
 
-def placed(left: float) -> tuple[Evidence, ...]:
-    box = Box(left=left, top=0.1, right=left + 0.2, bottom=0.3)
-    return (Evidence(text="", frames=(16,), view="main", box=box, source="propose"),)
-
-
 @pytest.mark.parametrize(
     "other",
     [
@@ -588,8 +588,19 @@ def placed(left: float) -> tuple[Evidence, ...]:
         {"spans": (Span(3.0, 4.0),)},
         {"type": "object_teleportation"},
         {"evidence": placed(0.6)},
+        {"evidence": placed(0.28)},
+        {"evidence": placed(0.1, view="wrist")},
+        {"evidence": ()},
     ],
-    ids=["from one answer", "at another time", "of another type", "at another place"],
+    ids=[
+        "from one answer",
+        "at another time",
+        "of another type",
+        "at another place",
+        "beside it",
+        "in another view",
+        "without a place",
+    ],
 )
 async def test_claims_that_may_be_of_different_things_are_decided_apart(client_for: Any, other: dict[str, Any]) -> None:
     claims = [
@@ -601,7 +612,21 @@ async def test_claims_that_may_be_of_different_things_are_decided_apart(client_f
     assert {name: claim.merged_into for name, claim in after.items()} == {"H1": None, "H2": None}
 
 
+async def test_what_was_merged_before_the_critic_has_the_labels_that_it_decides(client_for: Any) -> None:
+    claims = [
+        hypothesis("H1", proposed_by="specialist a", confidence=0.9, evidence=placed(0.1)),
+        hypothesis("H2", proposed_by="specialist b", confidence=0.5, evidence=placed(0.1)),
+    ]
+    relabelled = decision("H1", primary_dimension="task_progress", type="failed_grasp")
+    after, *_ = await judge(client_for, claims, reply(relabelled))
+    assert {claim.type for claim in after.values()} == {"failed_grasp"}
+    assert {claim.dimension for claim in after.values()} == {"task_progress"}, "no event belongs to a second one for it"
+
+
 async def test_every_claim_goes_to_the_critic_without_a_least_overlap(client_for: Any) -> None:
-    claims = [hypothesis("H1", proposed_by="specialist a"), hypothesis("H2", proposed_by="specialist b")]
+    claims = [
+        hypothesis("H1", proposed_by="specialist a", evidence=placed(0.1)),
+        hypothesis("H2", proposed_by="specialist b", evidence=placed(0.1)),
+    ]
     after, *_ = await judge(client_for, claims, reply(decision("H1"), merge("H2", "H1")), same_claim_iou=None)
     assert after["H2"].reason == "it can be seen"
