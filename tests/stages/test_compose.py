@@ -66,6 +66,14 @@ async def test_independent_failures_stay_separate(client_for: Any, other: dict[s
     assert len(found) == 2
 
 
+async def test_an_event_has_the_highest_confidence_of_its_duplicates(client_for: Any) -> None:
+    look, specialist = hypothesis("H1", 0, 2), hypothesis("H2", 0, 2, proposed_by="specialist a", confidence=0.35)
+    (event,), _ = await events(client_for, look, specialist)
+    assert event.confidence == 0.35
+    (event,), _ = await events(client_for, look, hypothesis("H2", 0, 2, proposed_by="specialist a"))
+    assert event.confidence is None
+
+
 async def test_a_merged_hypothesis_lends_its_dimension_and_evidence(client_for: Any) -> None:
     merged = hypothesis(
         "H2", 0, 1, dimension="physical_plausibility", type="object_floating", verdict="merged", merged_into="H1"
