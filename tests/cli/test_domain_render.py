@@ -68,7 +68,7 @@ def run(robot: Domain, video: Path, tmp_path_factory: pytest.TempPathFactory) ->
     folder = tmp_path_factory.mktemp("answered")
     pipeline = Pipeline.build(robot, "full")
     answers = []
-    for stage in ("ground", "observe", "segment", "propose", "verify"):
+    for stage in ("direct", "ground", "observe", "segment", "propose", "verify"):
         for request in asyncio.run(render_noise(pipeline, stage)).requests:
             answer = json.dumps(plainest(request.request.schema or {})).replace("rehearsed", f"seen in {stage}")
             answers.append({"when": {"stage": stage, "subject": request.request.subject}, "text": answer})
@@ -91,6 +91,7 @@ def test_earlier_answers_and_frames_are_those_of_the_run(robogaze: Shell, run: P
     ran = robogaze("domain", "render", "full", "verify", "bar", "--run", run)
     assert ran.code == 0, ran.err
     assert 'Task instruction: "Lift the bar"' in ran.out
+    assert "seen in direct" in ran.out
     assert "seen in ground" in ran.out
     assert "seen in propose" in ran.out
     assert "rehearsed" not in ran.out
