@@ -56,6 +56,21 @@ def reject_unconfirmed(
     )
 
 
+def unconfirmed_notes(
+    before: Sequence[Hypothesis], after: Sequence[Hypothesis], min_confidence: float
+) -> tuple[str, ...]:
+    """A sentence for the report that names what was rejected for want of confirmation; empty if nothing was."""
+    kept = {hypothesis.id for hypothesis in after if hypothesis.verdict == "accepted"}
+    dropped = [claim for claim in before if claim.verdict == "accepted" and claim.id not in kept]
+    if not dropped:
+        return ()
+    names = ", ".join(f"{claim.id} ({claim.type}, {claim.confidence:.2f})" for claim in dropped)
+    return (
+        f"The critic accepted {names} with a confidence under {min_confidence:.2f}, but the look at the whole clip did "
+        "not report it: rejected. Look at these claims if a missed fault would cost you more than a false one.",
+    )
+
+
 def _root(name: str, merged_into: Mapping[str, str | None]) -> str:
     """The hypothesis at the end of a chain of merges."""
     while (target := merged_into[name]) is not None:

@@ -42,7 +42,7 @@ from robogaze.stages.base import Stage
 from robogaze.stages.client import Known, ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context, Slot
 from robogaze.stages.robogaze.claim_sheets import grouped, sheets_of
-from robogaze.stages.robogaze.confirmation import reject_unconfirmed
+from robogaze.stages.robogaze.confirmation import reject_unconfirmed, unconfirmed_notes
 from robogaze.stages.robogaze.decisions import DecisionRules
 from robogaze.stages.robogaze.same_claims import labelled_as_decided, merge_same_claims
 from robogaze.stages.robogaze.verdicts import Decided, VerificationState, undecided_failures
@@ -171,11 +171,19 @@ class Verify(Stage):
                     decisions |= _decisions(answer, request.pictures)
             state.decide(decisions, self.same_span_iou if number < self.max_rounds else None)
         after = labelled_as_decided(proposed, state.result())
+        notes: tuple[str, ...] = ()
         if self.min_confidence_alone is not None:
             decided = {hypothesis.id for hypothesis in proposed if hypothesis.verdict == "unverified"}
             needed = max(self.min_confidence_alone, self.min_confidence)
-            after = reject_unconfirmed(after, decided, context.clip, context.whole_clip_frames, needed)
-        return replace(context, hypotheses=after, failures=(*context.failures, *undecided_failures(after), *failures))
+            before, after = after, reject_unconfirmed(after, decided, context.clip, context.whole_clip_frames, needed)
+            notes = unconfirmed_notes(before, after, needed)
+        failures = [*undecided_failures(after), *failures]
+        return replace(
+            context,
+            hypotheses=after,
+            failures=(*context.failures, *failures),
+            notes=(*context.notes, *notes),
+        )
 
     async def _call_tools(self, state: VerificationState, context: Context, client: ModelClient) -> ToolResults:
         """The results of the tool calls that the critic requests before it decides."""

@@ -6,7 +6,7 @@ from making import make_clip
 
 from robogaze.core.events import Evidence, Hypothesis
 from robogaze.core.time import Span
-from robogaze.stages.robogaze.confirmation import reject_unconfirmed
+from robogaze.stages.robogaze.confirmation import reject_unconfirmed, unconfirmed_notes
 
 CLIP = make_clip()
 SHOWN = frozenset(range(0, CLIP.frame_count, 4))
@@ -90,3 +90,10 @@ def test_what_the_look_reports_at_an_overlapping_time_is_confirmed_though_it_was
 def test_what_an_earlier_stage_accepted_is_not_the_critics() -> None:
     before = hypothesis("H1")
     assert rejected(before, decided=()) == (before,)
+
+
+def test_the_report_names_what_was_rejected_for_want_of_confirmation() -> None:
+    before = [hypothesis("H1"), hypothesis("H2", confidence=0.9)]
+    (note,) = unconfirmed_notes(before, rejected(*before), 0.7)
+    assert note.startswith("The critic accepted H1 (object_floating, 0.60) with a confidence under 0.70, but the look")
+    assert unconfirmed_notes(before, before, 0.7) == ()

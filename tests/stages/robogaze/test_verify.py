@@ -630,3 +630,11 @@ async def test_every_claim_goes_to_the_critic_without_a_least_overlap(client_for
     ]
     after, *_ = await judge(client_for, claims, reply(decision("H1"), merge("H2", "H1")), same_claim_iou=None)
     assert after["H2"].reason == "it can be seen"
+
+
+async def test_what_the_look_at_the_whole_clip_does_not_report_is_rejected_and_noted(client_for: Any) -> None:
+    models, _ = scripted(reply(decision("H1", confidence=0.6)))
+    client, context = client_for(models, hypotheses=(hypothesis("H1"),), whole_clip_frames=frozenset(range(64)))
+    after = await Verify(min_confidence_alone=0.7).run(context, client)
+    assert [claim.verdict for claim in after.hypotheses] == ["rejected"]
+    assert [note[:22] for note in after.notes] == ["The critic accepted H1"]
