@@ -4,7 +4,7 @@ A clip is an episode if it is in a LeRobot data set and covers the file, or the 
 the episode. An episode is chosen if its clips from all cameras are; only cameras that the run has reports for count.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,13 +65,6 @@ class ChosenEpisodes:
     other_clips: int
 
 
-def clean_episodes(
-    reports: Sequence[Report], videos: Mapping[str, Path], dimensions: Collection[str]
-) -> tuple[ChosenEpisodes, ...]:
-    """The episodes that are clean in these dimensions; see `chosen_episodes`."""
-    return chosen_episodes([(report.clip, videos[report.clip.id], report.clean_in(dimensions)) for report in reports])
-
-
 def chosen_episodes(clips: Iterable[tuple[Clip, Path, bool]]) -> tuple[ChosenEpisodes, ...]:
     """The chosen episodes of each LeRobot data set that contains some of the clips; each clip comes with its file.
 
@@ -83,13 +76,11 @@ def chosen_episodes(clips: Iterable[tuple[Clip, Path, bool]]) -> tuple[ChosenEpi
         root = next((folder for folder in video.parents if (folder / lerobot.INFO).is_file()), None)
         if root is not None:
             clips_of.setdefault(root, []).append((video, clip, chosen))
-    return tuple(episodes for root, inside in clips_of.items() for episodes in _chosen_episodes(root, inside))
+    sources = {root: ImportSource.of(root) for root in clips_of}
+    return tuple(_chosen_of(source, clips_of[root]) for root, source in sources.items() if lerobot.recognises(source))
 
 
-def _chosen_episodes(root: Path, clips: Sequence[tuple[Path, Clip, bool]]) -> Iterator[ChosenEpisodes]:
-    source = ImportSource.of(root)
-    if not lerobot.recognises(source):
-        return
+def _chosen_of(source: ImportSource, clips: Sequence[tuple[Path, Clip, bool]]) -> ChosenEpisodes:
     episodes_of: dict[Path, list[lerobot.EpisodeVideo]] = {}
     for episode in lerobot.episode_videos(source):
         episodes_of.setdefault(_in_real_folder(source.at(episode.video)), []).append(episode)
@@ -104,7 +95,7 @@ def _chosen_episodes(root: Path, clips: Sequence[tuple[Path, Clip, bool]]) -> It
     cameras = {camera for _, camera in found}
     scored = sorted({number for number, _ in found})
     kept = (number for number in scored if all(found.get((number, camera)) for camera in cameras))
-    yield ChosenEpisodes(root, tuple(kept), len(scored), len(cameras), other_clips)
+    return ChosenEpisodes(source.path, tuple(kept), len(scored), len(cameras), other_clips)
 
 
 def _covers(clip: Clip, episode: lerobot.EpisodeVideo) -> bool:

@@ -16,7 +16,7 @@ broke is not one without bugs.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator
@@ -25,7 +25,7 @@ from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.events import Event
 from robogaze.core.report import Report
 from robogaze.core.time import Span
-from robogaze.datasets.documents import Document, FormatError, Place
+from robogaze.datasets.documents import FormatError, Place
 from robogaze.datasets.formats.base import (
     AnnotationPart,
     AnnotationReader,
@@ -33,6 +33,7 @@ from robogaze.datasets.formats.base import (
     Format,
     ReadingContext,
     ReportWriter,
+    split_whole,
 )
 from robogaze.datasets.formats.gbqa_markdown import markdown_report
 from robogaze.datasets.formats.gbqa_trace import PlayedStep, bug_steps, played_steps, trace_lines
@@ -85,11 +86,6 @@ def recognises(value: Any) -> bool:
     """An object with a list of bugs that are objects."""
     bugs = value.get("bugs") if isinstance(value, dict) and "no_bugs" not in value else None
     return isinstance(bugs, list) and all(isinstance(bug, dict) for bug in bugs)
-
-
-def split(document: Document) -> Iterator[AnnotationPart]:
-    """The one list of a document."""
-    yield AnnotationPart(document, (), document.value)
 
 
 def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
@@ -204,6 +200,6 @@ def _bug(event: Event) -> dict[str, Any]:
 
 FORMAT = Format(
     "gbqa",
-    AnnotationReader("GBQA: {bugs: [{observed_fault, ...}]}", recognises, split, read),
+    AnnotationReader("GBQA: {bugs: [{observed_fault, ...}]}", recognises, split_whole, read),
     ReportWriter(files),
 )

@@ -154,7 +154,9 @@ def _clip_id(data: Mapping[str, Any]) -> str:
 def _events(
     results: Sequence[_Result], axis: TimeAxis, first_frame: int, context: ReadingContext
 ) -> Iterator[AnnotatedEvent]:
-    parsed = [(result, _value(result, number)) for number, result in enumerate(results)]
+    parsed = [
+        (result, parse(_Value, result.value, ("result", number, "value"))) for number, result in enumerate(results)
+    ]
     for number, (result, value) in enumerate(parsed):
         if value.timelinelabels is None:
             continue
@@ -185,13 +187,6 @@ def _events(
         description = _description(of_region) or label
         yield AnnotatedEvent(event_id, spans, description, dimension, type_, severity=_severity(of_region))
     _count_others(parsed, context)
-
-
-def _value(result: _Result, number: int) -> _Value:
-    try:
-        return parse(_Value, result.value)
-    except FormatError as error:
-        raise FormatError(error.message, ("result", number, "value", *error.place)) from error
 
 
 def _description(of_region: Sequence[ResultValue]) -> str:

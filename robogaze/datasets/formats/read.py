@@ -18,17 +18,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
-
-from pydantic import TypeAdapter, ValidationError
+from typing import Any
 
 from robogaze.core.annotation import ClipAnnotation
-from robogaze.core.data import dotted, first_fault
-from robogaze.core.report import Unreadable
 from robogaze.datasets.documents import Document, FormatError, Place, documents
 from robogaze.datasets.formats import FORMATS
-from robogaze.datasets.formats.base import AnnotationPart, AnnotationReader, ReadingContext, ReadLog, Skipped
+from robogaze.datasets.formats.base import AnnotationPart, AnnotationReader, ReadingContext, ReadLog
 from robogaze.datasets.formats.labels import Labels
 from robogaze.errors import InputError
+from robogaze.store import StoredRun
 
 AUTO = "auto"
 """The name by which the format is recognised automatically."""
@@ -47,42 +45,20 @@ _RUN_FILES = ("run.json", "manifest.jsonl", "unreadable.json")
 class ReadAnnotations:
     """The annotations of a path.
 
-    `skipped` are the parts that did not fit, and the clips whose video a run could not read. `warnings` are sentences
-    about interpretations, each with a count.
+    `skipped` has a message with the place for each part that did not fit and for each clip whose video a run could not
+    read. `warnings` are sentences about interpretations, each with a count.
     """
 
     format: str
     annotations: tuple[ClipAnnotation, ...]
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[str, ...]
     warnings: tuple[str, ...]
 
 
-def read_annotations(
-    path: Path,
-    *,
-    format: str = AUTO,  # noqa: A002 (the name on the command line)
-    lenient: bool = False,
-    labels: Labels | None = None,
-    fps: float | None = None,
-    first_frame: int | None = None,
-    clips: Mapping[str, ClipAnnotation] | None = None,
-    as_written: bool = False,
-) -> ReadAnnotations:
-    """All annotations of a path; see `iter_annotations`."""
+def read_annotations(path: Path, **options: Any) -> ReadAnnotations:
+    """All annotations of a path. The options are those of `iter_annotations`."""
     log = ReadLog()
-    annotations = tuple(
-        iter_annotations(
-            path,
-            log,
-            format=format,
-            lenient=lenient,
-            labels=labels,
-            fps=fps,
-            first_frame=first_frame,
-            clips=clips,
-            as_written=as_written,
-        )
-    )
+    annotations = tuple(iter_annotations(path, log, **options))
     return ReadAnnotations(log.format, annotations, tuple(log.skipped), log.warnings)
 
 
@@ -157,7 +133,8 @@ class _PathReader:
     def annotations(self) -> Iterator[ClipAnnotation]:
         """The annotations, in order."""
         found = find_files(self._path)
-        self._log.skipped.extend(_unreadable_clips(self._path / "unreadable.json"))
+        for clip in StoredRun(self._path).unreadable:
+            self._log.skipped.append(f"{self._path / 'unreadable.json'}: {clip.uri}: {clip.reason}")
         if found.others:
             self._log.count("file", "not named report.json, not read", found.others)
         for file in found.files:
@@ -174,7 +151,7 @@ class _PathReader:
         try:
             yield from documents(file, folders)
         except FormatError as error:
-            self._skip(Skipped(f"{file}", None, dotted(error.place), error.message), error)
+            self._skip(f"{file}: {error.message}", error)
 
     def _parts(self, document: Document) -> list[AnnotationPart]:
         try:
@@ -183,7 +160,7 @@ class _PathReader:
             self._log.format = self._format
             return list(self._readers[self._format].split(document))
         except FormatError as error:
-            self._skip(_skipped(document, error.place, error.message), error)
+            self._skip(_located(document, error.place, error.message), error)
             return []
 
     def _read(self, part: AnnotationPart) -> ClipAnnotation | None:
@@ -191,13 +168,13 @@ class _PathReader:
         try:
             return self._readers[self._format].read(part, self._context)
         except FormatError as error:
-            self._skip(_skipped(part.document, (*part.place, *error.place), error.message), error)
+            self._skip(_located(part.document, (*part.place, *error.place), error.message), error)
             return None
 
-    def _skip(self, skipped: Skipped, error: FormatError) -> None:
+    def _skip(self, message: str, error: FormatError) -> None:
         if not self._context.lenient:
-            raise InputError(f"{skipped}; --lenient skips what does not fit") from error
-        self._log.skipped.append(skipped)
+            raise InputError(f"{message}; --lenient skips what does not fit") from error
+        self._log.skipped.append(message)
 
     def _check_unique(self, annotation: ClipAnnotation) -> None:
         key = (annotation.clip_id, annotation.author)
@@ -209,9 +186,11 @@ class _PathReader:
         self._seen[key] = annotation.source
 
 
-def _skipped(document: Document, place: Place, message: str) -> Skipped:
+def _located(document: Document, place: Place, message: str) -> str:
+    """A message after its file, line and key, as far as they are known."""
     line, key = document.where(place)
-    return Skipped(f"{document.path}", line, key, message)
+    where = f"{document.path}" if line is None else f"{document.path}:{line}"
+    return f"{where}: {key}: {message}" if key else f"{where}: {message}"
 
 
 def _recognised(document: Document, readers: Mapping[str, AnnotationReader]) -> str:
@@ -223,17 +202,6 @@ def _recognised(document: Document, readers: Mapping[str, AnnotationReader]) -> 
         raise FormatError(f"fits the formats {' and '.join(fitting)}; name the right one with --format")
     known = "; ".join(f"{name}, {reader.summary}" for name, reader in readers.items())
     raise FormatError(f"is in no known format ({known}); name a format with --format to see what does not fit")
-
-
-def _unreadable_clips(path: Path) -> Iterator[Skipped]:
-    """The clips of a run whose video could not be read. Raises InputError for a damaged list."""
-    try:
-        clips = TypeAdapter(tuple[Unreadable, ...]).validate_json(path.read_bytes()) if path.is_file() else ()
-    except ValidationError as error:
-        place, message = first_fault(error)
-        raise InputError(f"{path}: {dotted(place)}: {message}; delete the file and start the run again") from error
-    for clip in clips:
-        yield Skipped(f"{path}", None, clip.uri, clip.reason)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from robogaze.core.data import first_fault
-from robogaze.datasets.documents import FormatError
+from robogaze.datasets.documents import FormatError, Place
 
 _MAX_FRAMES = 10**7
 """More than a day at 100 frames per second; a larger number is a mistake and would fill the memory."""
@@ -41,13 +41,13 @@ Identifier = str | Whole
 Record = TypeVar("Record", bound=ForeignRecord)
 
 
-def parse(record: type[Record], value: Any) -> Record:
-    """Validate a value. Raises FormatError with the place of what does not fit."""
+def parse(record: type[Record], value: Any, place: Place = ()) -> Record:
+    """Validate the value at a place. Raises FormatError with the place of what does not fit."""
     try:
         return record.model_validate(value)
     except ValidationError as error:
-        place, message = first_fault(error)
-        raise FormatError(message, _keys(value, place)) from error
+        inner, message = first_fault(error)
+        raise FormatError(message, (*place, *_keys(value, inner))) from error
 
 
 def _keys(value: Any, place: Sequence[str | int]) -> tuple[str | int, ...]:

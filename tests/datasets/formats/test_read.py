@@ -56,9 +56,8 @@ def test_lenient_reading_skips_an_unknown_first_file(tmp_path: Path) -> None:
     write(tmp_path / "b.json", demo_clip("cup"))
     read = read_annotations(tmp_path, lenient=True)
     assert [annotation.clip_id for annotation in read.annotations] == ["cup"]
-    assert [(skipped.file, skipped.line, skipped.key) for skipped in read.skipped] == [
-        (f"{tmp_path / 'a.json'}", None, "")
-    ]
+    (skipped,) = read.skipped
+    assert skipped.startswith(f"{tmp_path / 'a.json'}: is in no known format")
 
 
 def test_annotations_are_in_the_order_of_the_file_names(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_unreadable_clips_of_a_run_are_listed(tmp_path: Path) -> None:
         folder.write_unreadable([Unreadable(uri="pan.mp4", reason="it holds no frame")])
     read = read_annotations(run)
     assert sorted(annotation.clip_id for annotation in read.annotations) == ["cup/1", "pot"]
-    assert [str(skipped) for skipped in read.skipped] == [f"{run / 'unreadable.json'}: pan.mp4: it holds no frame"]
+    assert list(read.skipped) == [f"{run / 'unreadable.json'}: pan.mp4: it holds no frame"]
     assert read.warnings == ()
 
 
@@ -96,7 +96,7 @@ def test_run_with_unreadable_clips_is_valid_and_a_damaged_list_is_not(tmp_path: 
     write(tmp_path / "reports" / "pot.json", report("pot"))
     assert [annotation.clip_id for annotation in read_annotations(tmp_path).annotations] == ["pot"]
     write(tmp_path / "unreadable.json", [{"uri": "pan.mp4"}])
-    with pytest.raises(InputError, match=r"unreadable\.json: 0\.reason: Field required; delete the file"):
+    with pytest.raises(InputError, match=r"unreadable\.json is damaged \(0\.reason: Field required\); remove it"):
         read_annotations(tmp_path)
 
 
@@ -115,12 +115,10 @@ def test_annotations_are_yielded_before_a_later_error(tmp_path: Path) -> None:
         next(annotations)
 
 
-def test_equal_values_of_reports_are_shared(tmp_path: Path) -> None:
-    lines = [json.dumps(report(f"clip {number}")) for number in range(3)]
-    first, *others = read_annotations(write(tmp_path / "reports.jsonl", "\n".join(lines))).annotations
-    for other in others:
-        for name in ("frame_times_s", "coverage", "taxonomy", "fingerprint"):
-            assert getattr(other, name) is getattr(first, name)
+def test_equal_frame_times_of_reports_are_shared(tmp_path: Path) -> None:
+    lines = [json.dumps(report(f"clip {number}")) for number in range(2)]
+    first, second = read_annotations(write(tmp_path / "reports.jsonl", "\n".join(lines))).annotations
+    assert first.frame_times_s is second.frame_times_s
 
 
 def test_one_clip_may_have_two_authors_but_not_one_author_twice(tmp_path: Path) -> None:
