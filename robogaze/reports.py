@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from pydantic import ValidationError
 
-from robogaze.core.data import dotted, first_fault
+from robogaze.core.data import fault_of
 from robogaze.core.report import Report, Unreadable
 from robogaze.dataframes import data_frame
 from robogaze.datasets.documents import FormatError, documents
@@ -88,9 +88,7 @@ def _of_file(path: Path) -> Iterator[tuple[str, Report]]:
                 try:
                     yield part.source, Report.model_validate_json(part.value)
                 except ValidationError as error:
-                    place, message = first_fault(error)
-                    key = f"{dotted(place)}: " if place else ""
-                    raise InputError(f"{part.source}: {key}{message}; it is not a report of RoboGaze") from error
+                    raise InputError(f"{part.source}: {fault_of(error)}; it is not a report of RoboGaze") from error
     except FormatError as error:
         raise InputError(f"{path}: {error.message}") from error
 
@@ -123,8 +121,8 @@ def _event_rows(report: Report) -> Iterator[dict[str, Any]]:
             "type": event.type,
             "severity": event.severity,
             "confidence": event.confidence,
-            "start_s": event.spans[0].start if event.spans else None,
-            "end_s": event.spans[-1].end if event.spans else None,
+            "start_s": event.onset_s,
+            "end_s": event.offset_s,
             "spans": [(span.start, span.end) for span in event.spans],
             "description": event.description,
         }

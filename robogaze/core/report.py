@@ -183,7 +183,8 @@ class Report(Data):
 
         A failure without a dimension counts for every dimension that is not examined or ruled out.
         """
-        named = {failure.dimension for failure in self.failures} | {claim.dimension for claim in self._unverified}
+        undecided = (*self.failures, *_unverified(self.hypotheses))
+        named = {found.dimension for found in undecided}
         if None in named:
             named |= {name for name, dimension in self.coverage.items() if dimension.state not in COVERED}
         return tuple(name for name in self.coverage if name in named)
@@ -208,10 +209,6 @@ class Report(Data):
             return False
         not_clean = {*self.undecided_dimensions, *self.faulty_dimensions}
         return all(self.coverage[name].state in COVERED and name not in not_clean for name in dimensions)
-
-    @property
-    def _unverified(self) -> tuple[Hypothesis, ...]:
-        return _unverified(self.hypotheses)
 
     @model_serializer(mode="wrap")
     def _in_order(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -6,7 +6,6 @@ JSON, `prompt` in the JSON (as generators write it), and the text. A manifest is
 its paths are relative to it.
 """
 
-import errno
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import file_digest, sha256
@@ -21,9 +20,6 @@ from robogaze.core.clip import ClipId, Layout, Sha256, address
 from robogaze.core.data import Data, fault_of
 from robogaze.datasets.documents import json_object, text_of
 from robogaze.errors import InputError, VideoError
-
-_MISSING_ERRNOS = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
-"""The errors by which a file system reports that no file has a name."""
 
 _MAX_STEM = 80
 """The most characters of a file's name in a clip id."""
@@ -252,12 +248,7 @@ def _with_sidecar(video: Path) -> ManifestEntry:
 
 def _sidecar_text(path: Path) -> str | None:
     """The text of a sidecar, None if there is none. Raises InputError if it exists and cannot be read."""
-    try:
-        path.stat()
-    except OSError as error:
-        if error.errno in _MISSING_ERRNOS:
-            return None
-    return text_of(path)
+    return text_of(path) if os.path.lexists(path) else None
 
 
 def _entry(fields: dict[str, Any], source: str, folder: Path = Path()) -> ManifestEntry:

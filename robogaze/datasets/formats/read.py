@@ -15,7 +15,7 @@ are counted.
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -117,26 +117,26 @@ def format_readers() -> Mapping[str, AnnotationReader]:
     return {name: format_.reader for name, format_ in formats.items() if format_.reader is not None}
 
 
+@dataclass
 class _PathReader:
-    """Reads a path."""
+    """Reads a path. `format` is recognised by the first document if it is None.
 
-    def __init__(
-        self, path: Path, context: ReadingContext, readers: Mapping[str, AnnotationReader], format_name: str | None
-    ) -> None:
-        self._path = path
-        self._context = context
-        self._log = context.log
-        self._readers = readers
-        self._format = format_name
-        self._seen: dict[tuple[str, str], str] = {}
+    `seen` holds the place of each annotation that was read, by clip and author.
+    """
+
+    path: Path
+    context: ReadingContext
+    readers: Mapping[str, AnnotationReader]
+    format: str | None
+    seen: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def annotations(self) -> Iterator[ClipAnnotation]:
         """The annotations, in order."""
-        found = find_files(self._path)
-        for clip in StoredRun(self._path).unreadable:
-            self._log.skipped.append(f"{self._path / 'unreadable.json'}: {clip.uri}: {clip.reason}")
+        found, log = find_files(self.path), self.context.log
+        for clip in StoredRun(self.path).unreadable:
+            log.skipped.append(f"{self.path / 'unreadable.json'}: {clip.uri}: {clip.reason}")
         if found.others:
-            self._log.count("file", "not named report.json, not read", found.others)
+            log.count("file", "not named report.json, not read", found.others)
         for file in found.files:
             for document in self._documents(found.root / file, file.parts[:-1]):
                 for part in self._parts(document):
@@ -144,8 +144,8 @@ class _PathReader:
                     if annotation is not None:
                         self._check_unique(annotation)
                         yield annotation
-        if not (self._seen or self._log.skipped):
-            raise InputError(f"{self._path} contains no report and no annotation")
+        if not (self.seen or log.skipped):
+            raise InputError(f"{self.path} contains no report and no annotation")
 
     def _documents(self, file: Path, folders: tuple[str, ...]) -> Iterator[Document]:
         try:
@@ -155,35 +155,35 @@ class _PathReader:
 
     def _parts(self, document: Document) -> list[AnnotationPart]:
         try:
-            if self._format is None:
-                self._format = _recognised(document, self._readers)
-            self._log.format = self._format
-            return list(self._readers[self._format].split(document))
+            if self.format is None:
+                self.format = _recognised(document, self.readers)
+            self.context.log.format = self.format
+            return list(self.readers[self.format].split(document))
         except FormatError as error:
             self._skip(_located(document, error.place, error.message), error)
             return []
 
     def _read(self, part: AnnotationPart) -> ClipAnnotation | None:
-        assert self._format is not None
+        assert self.format is not None
         try:
-            return self._readers[self._format].read(part, self._context)
+            return self.readers[self.format].read(part, self.context)
         except FormatError as error:
             self._skip(_located(part.document, (*part.place, *error.place), error.message), error)
             return None
 
     def _skip(self, message: str, error: FormatError) -> None:
-        if not self._context.lenient:
+        if not self.context.lenient:
             raise InputError(f"{message}; --lenient skips what does not fit") from error
-        self._log.skipped.append(message)
+        self.context.log.skipped.append(message)
 
     def _check_unique(self, annotation: ClipAnnotation) -> None:
         key = (annotation.clip_id, annotation.author)
-        if key in self._seen:
-            places = f"in {self._seen[key]} and in {annotation.source}"
+        if key in self.seen:
+            places = f"in {self.seen[key]} and in {annotation.source}"
             raise InputError(
                 f"{annotation.author} has two annotations of {annotation.clip_id}: {places}; keep one of them"
             )
-        self._seen[key] = annotation.source
+        self.seen[key] = annotation.source
 
 
 def _located(document: Document, place: Place, message: str) -> str:

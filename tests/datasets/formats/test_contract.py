@@ -82,11 +82,6 @@ def test_every_annotation_has_a_source_and_an_author(name: str, path: Path, read
 
 
 @each_format
-def test_reading_is_repeatable(name: str, path: Path, sample: Sample, read: ReadAnnotations) -> None:
-    assert read_annotations(path, **sample.options) == read
-
-
-@each_format
 def test_duplicate_annotation_is_refused_with_both_sources(
     name: str, path: Path, sample: Sample, tmp_path: Path
 ) -> None:
@@ -119,15 +114,13 @@ def test_empty_file_is_refused(name: str, tmp_path: Path) -> None:
 
 
 @each_format
-@pytest.mark.parametrize(
-    "value", [[], {}, 1, "text", None, [1], {"a": 1}, [[]], {"clips": 1}, {"bugs": 1}, "a,b\n1,2\n"]
-)
-def test_other_content_is_refused_and_not_read_as_empty(name: str, value: Any, tmp_path: Path) -> None:
-    path = write(tmp_path / "other.json", value)
-    with pytest.raises(InputError, match=r"other\.json"):
-        read_annotations(path, format=name, fps=16.0, first_frame=1)
-    with pytest.raises(InputError, match="is in no known format"):
-        read_annotations(path)
+def test_other_content_is_refused_and_not_read_as_empty(name: str, tmp_path: Path) -> None:
+    for value in ([], {}, 1, "text", None, [1], {"a": 1}, [[]], {"clips": 1}, {"bugs": 1}, "a,b\n1,2\n"):
+        path = write(tmp_path / "other.json", value)
+        with pytest.raises(InputError, match=r"other\.json"):
+            read_annotations(path, format=name, fps=16.0, first_frame=1)
+        with pytest.raises(InputError, match="is in no known format"):
+            read_annotations(path)
 
 
 # Any content is read, or refused with the file's name.
@@ -167,7 +160,7 @@ def _left_out(path: Path, name: str, sample: Sample) -> str:
 
 
 @each_structured_format
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_value_is_read_or_refused_with_the_file(name: str, data: st.DataObject, tmp_path: Path) -> None:
     sample = SAMPLES[name]

@@ -117,14 +117,6 @@ def test_labels_read_through_an_alias_are_counted(tmp_path: Path, labels: Labels
     )
 
 
-def test_aliases_can_be_in_another_file(kitchen: Path, tmp_path: Path, kind: str) -> None:
-    other = write(tmp_path / "mine.yaml", f"schema_version: 1\ntypes:\n  {kind}: [phantom]\n")
-    labels = load_labels(kitchen, other)
-    assert labels.types.find("Phantom") == (kind, True)
-    assert labels.types.find("ghost") is None
-    assert labels.table == other
-
-
 def test_domain_without_aliases_knows_only_its_own_words(kitchen: Path, kind: str) -> None:
     (kitchen / "aliases.yaml").unlink()
     labels = load_labels(kitchen)
@@ -158,11 +150,11 @@ def test_invalid_alias_is_refused_with_its_line(kitchen: Path, old: str, new: st
     assert (refused.value.path, refused.value.line) == (table, line_of(table, line))
 
 
-def test_alias_with_two_meanings_is_refused(tmp_path: Path) -> None:
-    first, second = list(load_domain("robot").types)[:2]
-    table = write(tmp_path / "a.yaml", f"schema_version: 1\ntypes:\n  {first}: [ghost]\n  {second}: [Ghost!]\n")
-    with pytest.raises(DomainError, match=f"a.yaml:4: 'Ghost!' means both {first} and {second}"):
-        load_labels("robot", table)
+def test_alias_with_two_meanings_is_refused(kitchen: Path) -> None:
+    first, second = list(load_domain(kitchen).types)[:2]
+    write(kitchen / "aliases.yaml", f"schema_version: 1\ntypes:\n  {first}: [ghost]\n  {second}: [Ghost!]\n")
+    with pytest.raises(DomainError, match=f"aliases.yaml:4: 'Ghost!' means both {first} and {second}"):
+        load_labels(kitchen)
 
 
 # Labels outside the taxonomy.

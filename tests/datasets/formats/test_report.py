@@ -17,8 +17,6 @@ from robogaze.datasets.formats.read import iter_annotations, read_annotations
 from robogaze.errors import InputError
 from robogaze.store import ManifestLine, RunFolder
 
-DEMO = Path(__file__).parents[3] / "datasets" / "demo" / "annotations.jsonl"
-
 
 def full_report() -> Report:
     """A report with everything an annotation takes over."""
@@ -69,13 +67,6 @@ def test_reports_by_line_file_or_list_are_equal(tmp_path: Path) -> None:
         "cup": "complete", "pot": "complete", "pan": "unscored"
     }  # fmt: skip
     assert [name for name, annotation in read_as[0].items() if annotation.clean] == ["pot"]
-
-
-def test_shipped_annotations_can_be_read(tmp_path: Path) -> None:
-    read = read_annotations(DEMO)
-    assert len(read.annotations) == 10
-    assert {annotation.author for annotation in read.annotations} == {"simulator"}
-    assert read.annotations[1].source == f"{DEMO}:2"
 
 
 def test_unreadable_clips_of_a_run_are_listed(tmp_path: Path) -> None:

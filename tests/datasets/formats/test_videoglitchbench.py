@@ -7,7 +7,7 @@ from typing import Any
 from making import make_clip
 
 from formats.run_samples import CUP, reports, videos
-from formats.samples import make_event, make_report
+from formats.samples import make_report
 from robogaze.core.report import Report
 from robogaze.core.time import Span
 from robogaze.datasets.formats.export import export_reports
@@ -32,19 +32,6 @@ def test_videoglitchbench_record_has_the_keys_of_the_benchmark() -> None:
         "time_nodes": [[[1.0, 1.5], [2.0, 2.0625]], [[1.0, 2.5]]],
     }
     assert (pot["no_bugs"], pot["bugs"], pot["time_nodes"]) == (True, [], [])
-
-
-def test_undecided_reports_are_not_written_as_bug_free(tmp_path: Path) -> None:
-    found = export_reports(reports(), videos(tmp_path), "videoglitchbench", tmp_path)
-    assert found.clips == 2
-    assert sum(found.left_out.values()) == 3
-
-
-def test_times_are_written_exactly() -> None:
-    event = make_event(spans=(Span(0.0, 2.0), Span(7.75, 9.9375)))
-    assert records(make_report("a/b", event, clip=make_clip(12.0, id="a/b")))[0]["time_nodes"] == [
-        [[0.0, 2.0], [7.75, 9.9375]]
-    ]
 
 
 def test_title_defaults_to_the_instruction() -> None:
