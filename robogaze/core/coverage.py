@@ -1,9 +1,9 @@
 """How far each dimension of a clip was examined.
 
 examined      a stage for the dimension was shown frames and answered, or measured them
-ruled_out     the router gave a reason not to examine it
-partial       only some types of it can be found, or only in some frames: no event does not mean no fault
-not_examined  no stage examined it
+ruled_out     the router gave a reason not to examine the dimension
+partial       only some types of faults can be found, or only in some frames; there may be faults without an event
+not_examined  no stage examined the dimension
 """
 
 from collections.abc import Iterable, Mapping

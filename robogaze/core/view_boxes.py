@@ -40,7 +40,7 @@ def fitted_size(size: Size, max_side_px: int) -> Size:
 def columns_of(count: int, view_size: Size) -> int:
     """The number of columns in which `count` views of a size make the picture's longer side the shortest.
 
-    Of arrangements that are equal in this, the one with the fewest columns.
+    If several numbers are equally good, the result is the smallest.
     """
 
     def longer_side(columns: int) -> int:

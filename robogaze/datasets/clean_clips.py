@@ -1,7 +1,8 @@
-"""The clean clips of a run, or others that are chosen, as a manifest and as episodes of LeRobot data sets.
+"""Clips chosen from a run, such as the clean ones, as a manifest and as episodes of LeRobot data sets.
 
 A clip is an episode if it is in a LeRobot data set and covers the file, or the part of a file, that `meta/` gives for
-the episode. An episode is chosen if its clips from all cameras are; only cameras that the run has reports for count.
+the episode. An episode is chosen if its clips of all cameras are chosen; a camera counts if the run has a report on one
+of its clips.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -53,7 +54,9 @@ def entry_of(clip: Clip, video: Path, *, layout_given: bool) -> ManifestEntry:
 
 @dataclass(frozen=True)
 class ChosenEpisodes:
-    """The chosen episodes of a LeRobot data set, out of `scored` episodes with `cameras` cameras.
+    """The numbers of the `chosen` episodes of a LeRobot data set.
+
+    `scored` is the number of episodes with a report, `cameras` the number of their cameras.
 
     `other_clips` counts clips of the run that are in the data set but are not episodes of it.
     """

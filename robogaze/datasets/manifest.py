@@ -128,7 +128,7 @@ class UnusableEntry(ManifestEntry):
 def with_ids(entries: Sequence[ManifestEntry]) -> tuple[ManifestEntry, ...]:
     """Entries with their stem as `clip_id` if it is unique; entries that share a stem keep None.
 
-    `ManifestEntry.id_for` gives the latter an id by content, so that a clip's id does not depend on the order.
+    Entries that share a stem get an id from their content (`ManifestEntry.id_for`), which does not depend on the order.
     """
     names = [(entry.clip_id or entry.stem).casefold() for entry in entries]
     owners: dict[str, set[ManifestEntry]] = {}

@@ -158,11 +158,10 @@ class RunFolder:
             )
 
     def write(self, report: Report, frames: Mapping[int, bytes], pictures: Mapping[str, bytes] | None = None) -> None:
-        """Store a report, the frames it shows and the pictures it names as evidence.
+        """Store a report with the frames that it shows and the pictures that it names as evidence.
 
-        They replace those of an earlier report of the clip.
-
-        The report is written last, so a stored report always has its frames.
+        They replace the files of an earlier report of the clip. The report is written last, so a stored report always
+        has its frames.
         """
         self.write_bytes(report.clip.id, (report.model_dump_json(indent=1) + "\n").encode(), frames, pictures)
 

@@ -5,14 +5,15 @@
 
 A list belongs to one title, which is the clip's id: the text under a key that ends with `_name` or `_id`, or the `name`
 in the one object that has one. A bug's description is its observed fault (also `actual_behavior`), else its
-description, else its title. Its reproduction is `minimal_reproduction` (also `test_steps`, also a single text), for an
-agent's report that in `evidence`.
+description, else its title. The steps that reproduce a bug are `minimal_reproduction` or `test_steps`, a list or a
+single text; in an agent's report, `minimal_reproduction` is inside `evidence`.
 
-No bug has a time, unless a `trace.jsonl` is beside an agent's report: it says at which step a bug was reported.
+A bug has no time, unless there is a `trace.jsonl` next to an agent's report. The trace gives the step at which each bug
+was reported.
 
-A play is written as the three files of GBQA's agent: `report.json`, `report.md` and `trace.jsonl`. Two keys are ours:
-`reproduced` in the evidence of a bug, and `status` in `metadata`. The summary also says the status, because a play that
-broke is not one without bugs.
+A play is written as the three files of GBQA's agent: `report.json`, `report.md` and `trace.jsonl`. RoboGaze adds two
+keys: `reproduced` in the evidence of a bug, and `status` in `metadata`. The summary also gives the status, so that a
+play that failed is not mistaken for a play without bugs.
 """
 
 import json
@@ -73,7 +74,7 @@ class _Bug(ForeignRecord):
 
     @property
     def reproduction(self) -> tuple[str, ...]:
-        """The steps that show it, without blank ones."""
+        """The steps that show the bug, without blank steps."""
         steps = self.minimal_reproduction or self.test_steps or self.evidence.minimal_reproduction
         return tuple(step.strip() for step in steps if step.strip())
 

@@ -6,7 +6,7 @@
     - Confidence: 0.90
     - Description: <one line>
 
-The name is the clip's id. What follows the bugs is not read.
+The name is the clip's id. Text after the bugs is not read.
 """
 
 import re

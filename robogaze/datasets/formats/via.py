@@ -10,9 +10,9 @@ no other. Attributes are found by name, whatever the case: the label is `type`, 
 else the first select or radio attribute of segments; the description is `description`, `comment`, `text` or `notes`;
 `severity` is the severity. A value is a text, or the id or the text of an option.
 
-Other entries are left out; one with a label is refused, because its event would be lost. A clip without segments may be
-one that nobody has watched, so it is unscored unless an entry for the whole file (`z` is empty) has an attribute
-`clean` with the value clean, yes, true or 1. The project does not name an author.
+Other entries are left out; an entry with a label is refused, because its event would be lost. A clip without segments
+is unscored, because it looks the same whether somebody watched it or not. It is clean if an entry for the whole file
+(`z` is empty) has an attribute `clean` with the value clean, yes, true or 1. The project does not name an author.
 
 Writes `via.json`. A segment is one span, so an event with several spans is several segments. A report that is
 incomplete or undecided is a view without entries, which is read as unscored. Parts of longer videos are left out.
