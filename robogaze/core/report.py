@@ -185,8 +185,8 @@ class Report(Data):
 
         A failure without a dimension counts for every dimension that is not examined or ruled out.
         """
-        undecided = (*self.failures, *_unverified(self.hypotheses))
-        named = {found.dimension for found in undecided}
+        named = {failure.dimension for failure in self.failures}
+        named |= {hypothesis.dimension for hypothesis in _unverified(self.hypotheses)}
         if None in named:
             named |= {name for name, dimension in self.coverage.items() if dimension.state not in COVERED}
         return tuple(name for name in self.coverage if name in named)

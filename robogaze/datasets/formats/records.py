@@ -28,12 +28,12 @@ def _whole(value: Any) -> Any:
 
 
 Whole = Annotated[int, BeforeValidator(_whole)]
-SeverityLevel = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=5)]
+SeverityLevel = Annotated[Whole, Field(ge=1, le=5)]
 Confidence = Annotated[float, Field(ge=0, le=1)]
 Rate = Annotated[float, Field(gt=0)]
 """A frame rate, or a duration in seconds."""
-FrameCount = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=_MAX_FRAMES)]
-FrameNumber = Annotated[int, BeforeValidator(_whole), Field(le=_MAX_FRAMES)]
+FrameCount = Annotated[Whole, Field(ge=1, le=_MAX_FRAMES)]
+FrameNumber = Annotated[Whole, Field(le=_MAX_FRAMES)]
 Interval = Annotated[list[float], Field(min_length=2, max_length=2)]
 Identifier = str | Whole
 """A name, or a number used as one."""

@@ -9,7 +9,7 @@ The columns are the fields of an entry. Some may have other names:
 The first non-empty one counts. Columns that are not fields of an entry are left out, with a remark.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -47,10 +47,9 @@ def read(source: ImportSource, state: ImportState) -> None:
 
 def read_rows(path: Path) -> list[ClipRow]:
     """The rows of a table, without empty cells. Raises InputError if the file is not a table."""
+    rows: Iterable[tuple[str, Mapping[str, Any]]] = table_rows(path)
     if path.suffix.lower() == ".parquet":
         rows = ((f"{path}, row {number}", cells) for number, cells in enumerate(read_parquet(path), start=1))
-    else:
-        rows = table_rows(path)
     return [
         ClipRow(source, {name: cell for name, cell in cells.items() if cell is not None and cell != ""})
         for source, cells in rows

@@ -147,6 +147,35 @@ def test_fiftyone_names_every_video_with_labels(tmp_path: Path) -> None:
     assert detections[0]["attributes"] == {"id": "E1", "dimension": "matter", "severity": 4, "description": CUP}
 
 
+# VideoGlitchBench.
+
+
+def test_videoglitchbench_record_has_the_keys_of_the_benchmark_and_is_read_again(tmp_path: Path) -> None:
+    path = exported("videoglitchbench", tmp_path) / "batch_report.json"
+    cup, pot = json.loads(path.read_text())
+    assert cup == {
+        "video_name": "cup.v1.mp4",
+        "cups_name": "kitchen",
+        "no_bugs": False,
+        "bugs": [CUP, "The lid floats."],
+        "time_nodes": [[[1.0, 1.5], [2.0, 2.0625]], [[1.0, 2.5]]],
+    }
+    assert (pot["no_bugs"], pot["bugs"], pot["time_nodes"]) == (True, [], [])
+    read = annotations(path)["kitchen/cup.v1"]
+    assert spans(read) == [(Span(1.0, 1.5), Span(2.0, 2.0625)), (Span(1.0, 2.5),)]
+    assert [event.description for event in read.findings] == [CUP, "The lid floats."]
+    assert read.fields == {"cups_name": "kitchen"}
+
+
+@pytest.mark.parametrize(("instruction", "title"), [("ARK", "ARK"), (None, "")])
+def test_videoglitchbench_title_defaults_to_the_instruction(
+    instruction: str | None, title: str, tmp_path: Path
+) -> None:
+    report = make_report("pot", clip=make_clip(id="pot", instruction=instruction))
+    (record,) = json.loads((exported("videoglitchbench", tmp_path, [report]) / "batch_report.json").read_text())
+    assert record["cups_name"] == title
+
+
 # Label Studio.
 
 
