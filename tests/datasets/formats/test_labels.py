@@ -1,5 +1,6 @@
 """Labels of other tools, mapped to a taxonomy."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -150,11 +151,12 @@ def test_invalid_alias_is_refused_with_its_line(kitchen: Path, old: str, new: st
     assert (refused.value.path, refused.value.line) == (table, line_of(table, line))
 
 
-def test_alias_with_two_meanings_is_refused(kitchen: Path) -> None:
-    first, second = list(load_domain(kitchen).types)[:2]
-    write(kitchen / "aliases.yaml", f"schema_version: 1\ntypes:\n  {first}: [ghost]\n  {second}: [Ghost!]\n")
+def test_alias_with_two_meanings_is_refused(tmp_path: Path) -> None:
+    folder = shutil.copytree(domain_folders()["robot"], tmp_path / "robot")
+    first, second = list(load_domain(folder).types)[:2]
+    write(folder / "aliases.yaml", f"schema_version: 1\ntypes:\n  {first}: [ghost]\n  {second}: [Ghost!]\n")
     with pytest.raises(DomainError, match=f"aliases.yaml:4: 'Ghost!' means both {first} and {second}"):
-        load_labels(kitchen)
+        load_labels(folder)
 
 
 # Labels outside the taxonomy.
