@@ -157,7 +157,7 @@ class SourceReader:
         for skipped in found.skipped:
             self._warn(f"skipped: {skipped}")
         if self.skipped is not None:
-            self.skipped.extend(map(str, found.skipped))
+            self.skipped.extend(found.skipped)
         return list(found.annotations)
 
     def with_ids_of(
