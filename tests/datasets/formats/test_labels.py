@@ -75,12 +75,6 @@ def test_missing_dimension_follows_from_the_type(tmp_path: Path, labels: Labels,
     assert read.annotations[0].findings[0].dimension == dimension
 
 
-def test_event_without_a_type_keeps_none(tmp_path: Path, labels: Labels) -> None:
-    path = write(tmp_path / "bugs.json", {"title_name": "cup", "bugs": [{"observed_fault": "x"}]})
-    event = read_annotations(path, labels=labels).annotations[0].findings[0]
-    assert (event.type, event.dimension) == (None, None)
-
-
 def test_given_dimension_overrides_that_of_the_type(kitchen: Path, tmp_path: Path) -> None:
     domain = load_domain("robot")
     kind = next(iter(domain.types))

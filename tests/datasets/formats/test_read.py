@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from formats.samples import SAMPLES, bench_record, demo_clip, report, write
+from formats.samples import SAMPLES, demo_clip, report, write
 from robogaze.datasets.formats.read import find_files, format_readers, read_annotations
 from robogaze.errors import InputError
 
@@ -66,15 +66,6 @@ def test_author_defaults_to_the_name_of_the_path(tmp_path: Path, monkeypatch: py
     assert read_annotations(file.parent).annotations[0].author == "ada"
     monkeypatch.chdir(file.parent)
     assert read_annotations(Path()).annotations[0].author == "ada"
-
-
-def test_duplicate_clip_is_refused_across_files(tmp_path: Path) -> None:
-    write(tmp_path / "batch_report.json", [bench_record("cup")])
-    write(tmp_path / "cup_report.json", bench_record("cup"))
-    with pytest.raises(InputError) as refused:
-        read_annotations(tmp_path)
-    both = f"in {tmp_path / 'batch_report.json'}: 0 and in {tmp_path / 'cup_report.json'}"
-    assert str(refused.value) == f"{tmp_path.name} has two annotations of Kitchen/cup: {both}; keep one of them"
 
 
 def test_records_of_any_format_can_be_jsonl(tmp_path: Path) -> None:

@@ -88,10 +88,6 @@ def test_frames_use_the_frame_times_of_the_clip() -> None:
     assert known.frames(3, 5, START, END) == Span(0.4, 1.0)
 
 
-def test_frames_without_frame_times_use_the_rate() -> None:
-    assert axis(fps=16.0).frames(16, 40, START, END) == Span(1.0, 2.5)
-
-
 @pytest.mark.parametrize(
     ("first", "end", "place", "why"),
     [
