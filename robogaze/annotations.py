@@ -41,10 +41,10 @@ class ReadOptions:
     """How annotations are read and which of them are compared.
 
     `format` is the name of a format, "auto" to recognise it. `fps` (frames a second) and `first_frame` (0 or 1, the
-    number of the first frame) apply to formats that count in frames and do not say. With `lenient`, what does not fit
-    is skipped, counted and reported; otherwise it is an error. `domain` is a name or a folder whose labels foreign
-    labels are read as, the built-in default if None. `author` selects one author where a source has several. `mixed`
-    allows labels of different taxonomies or versions.
+    number of the first frame) apply to formats that count in frames and do not state them. With `lenient`, a part that
+    does not fit is skipped, counted and reported; otherwise it is an error. `domain` is a name or a folder whose labels
+    foreign labels are read as, the built-in default if None. `author` selects one author where a source has several.
+    `mixed` allows labels of different taxonomies or versions.
     """
 
     format: str = "auto"
@@ -135,9 +135,9 @@ class SourceReader:
     def read(self, source: NamedSource, clips: Mapping[str, ClipAnnotation] | None = None) -> list[ClipAnnotation]:
         """The annotations of a source.
 
-        The frames of `clips` (annotations by clip id, such as those of the other side) place events in files that
-        count in frames and do not say how long they last. Raises InputError with file, line and key for what does not
-        fit, unless `lenient`.
+        `clips` are annotations of the same clips, by clip id, such as those of the other side; their frame times are
+        used for files that give frame numbers without times. Raises InputError with file, line and key for what does
+        not fit, unless `lenient`.
         """
         if source.path is None:
             assert not isinstance(source.source, str | Path)
@@ -157,7 +157,7 @@ class SourceReader:
         for skipped in found.skipped:
             self._warn(f"skipped: {skipped}")
         if self.skipped is not None:
-            self.skipped.extend(map(str, found.skipped))
+            self.skipped.extend(found.skipped)
         return list(found.annotations)
 
     def with_ids_of(

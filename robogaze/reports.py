@@ -1,13 +1,15 @@
 """Reports from files: `robogaze.load_reports`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from pydantic import ValidationError
 
-from robogaze.core.data import dotted, first_fault
+from robogaze.core.data import fault_of
+from robogaze.core.events import Event
 from robogaze.core.report import Report, Unreadable
 from robogaze.dataframes import data_frame
 from robogaze.datasets.documents import FormatError, documents
@@ -19,15 +21,30 @@ from robogaze.store import StoredRun
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-_CLIP_FIELDS = ("checkpoint", "prompt_id", "split", "task_family", "embodiment", "instruction", "duration_s")
-_CLIP_COLUMNS = (
-    *("clip_id", "file", "author", "pipeline", "status", "verdict", "events", "max_severity", "calls", "cost_usd"),
-    *_CLIP_FIELDS,
-)
-_EVENT_COLUMNS = (
-    *("clip_id", "event_id", "dimension", "type", "severity", "confidence", "start_s", "end_s", "spans"),
-    "description",
-)
+_CLIP_COLUMNS: Mapping[str, Callable[[Report], Any]] = {
+    "clip_id": attrgetter("clip.id"),
+    "file": attrgetter("clip.uri"),
+    **{name: attrgetter(name) for name in ("author", "pipeline", "status", "verdict")},
+    "events": lambda report: len(report.events),
+    "max_severity": lambda report: max((event.severity for event in report.events if event.severity), default=None),
+    "calls": attrgetter("usage.calls"),
+    "cost_usd": attrgetter("usage.cost_usd"),
+    **{
+        name: attrgetter(f"clip.{name}")
+        for name in ("checkpoint", "prompt_id", "split", "task_family", "embodiment", "instruction", "duration_s")
+    },
+}
+"""The columns of the table of clips, each with the function that gives its value."""
+
+_EVENT_COLUMNS: Mapping[str, Callable[[Event], Any]] = {
+    "event_id": attrgetter("id"),
+    **{name: attrgetter(name) for name in ("dimension", "type", "severity", "confidence")},
+    "start_s": attrgetter("onset_s"),
+    "end_s": attrgetter("offset_s"),
+    "spans": lambda event: [(span.start, span.end) for span in event.spans],
+    "description": attrgetter("description"),
+}
+"""The columns of the table of events after `clip_id`, each with the function that gives its value."""
 
 
 @dataclass(frozen=True)
@@ -53,16 +70,27 @@ class Reports(Sequence[Report]):
         A column `coverage.DIMENSION` holds the state of each dimension of the domain. Raises MissingExtra without
         pandas.
         """
-        rows = [_clip_row(report) for report in self.reports]
-        dimensions = dict.fromkeys(name for row in rows for name in row if name.startswith("coverage."))
-        return data_frame(rows, (*_CLIP_COLUMNS, *dimensions))
+        rows = [
+            {
+                **{name: value(report) for name, value in _CLIP_COLUMNS.items()},
+                **{f"coverage.{name}": coverage.state for name, coverage in report.coverage.items()},
+            }
+            for report in self.reports
+        ]
+        dimensions = dict.fromkeys(name for report in self.reports for name in report.coverage)
+        return data_frame(rows, (*_CLIP_COLUMNS, *(f"coverage.{name}" for name in dimensions)))
 
     def events_to_dataframe(self) -> "DataFrame":
         """One row per event. `spans` holds all its spans in seconds, `start_s` and `end_s` their outer ends.
 
         Raises MissingExtra without pandas.
         """
-        return data_frame((row for report in self.reports for row in _event_rows(report)), _EVENT_COLUMNS)
+        rows = [
+            {"clip_id": report.clip.id, **{name: value(event) for name, value in _EVENT_COLUMNS.items()}}
+            for report in self.reports
+            for event in report.events
+        ]
+        return data_frame(rows, ("clip_id", *_EVENT_COLUMNS))
 
 
 def load_reports(path: str | Path) -> Reports:
@@ -88,43 +116,6 @@ def _of_file(path: Path) -> Iterator[tuple[str, Report]]:
                 try:
                     yield part.source, Report.model_validate_json(part.value)
                 except ValidationError as error:
-                    place, message = first_fault(error)
-                    key = f"{dotted(place)}: " if place else ""
-                    raise InputError(f"{part.source}: {key}{message}; it is not a report of RoboGaze") from error
+                    raise InputError(f"{part.source}: {fault_of(error)}; it is not a report of RoboGaze") from error
     except FormatError as error:
         raise InputError(f"{path}: {error.message}") from error
-
-
-def _clip_row(report: Report) -> dict[str, Any]:
-    clip = report.clip
-    severities = [event.severity for event in report.events if event.severity is not None]
-    return {
-        "clip_id": clip.id,
-        "file": clip.uri,
-        "author": report.author,
-        "pipeline": report.pipeline,
-        "status": report.status,
-        "verdict": report.verdict,
-        "events": len(report.events),
-        "max_severity": max(severities, default=None),
-        "calls": report.usage.calls,
-        "cost_usd": report.usage.cost_usd,
-        **{name: getattr(clip, name) for name in _CLIP_FIELDS},
-        **{f"coverage.{name}": coverage.state for name, coverage in report.coverage.items()},
-    }
-
-
-def _event_rows(report: Report) -> Iterator[dict[str, Any]]:
-    for event in report.events:
-        yield {
-            "clip_id": report.clip.id,
-            "event_id": event.id,
-            "dimension": event.dimension,
-            "type": event.type,
-            "severity": event.severity,
-            "confidence": event.confidence,
-            "start_s": event.spans[0].start if event.spans else None,
-            "end_s": event.spans[-1].end if event.spans else None,
-            "spans": [(span.start, span.end) for span in event.spans],
-            "description": event.description,
-        }

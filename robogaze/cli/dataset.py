@@ -6,6 +6,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from robogaze.datasets.check import DecodedFacts
     from robogaze.datasets.layouts.importer import Imported
     from robogaze.datasets.manifest import ManifestEntry
-    from robogaze.store import FinishedRun
+    from robogaze.store import StoredRun
 
 SCHEMA_VERSION = 1
 
@@ -73,7 +74,7 @@ def _import_json(imported: Imported, manifest: str) -> dict[str, Any]:
         "schema_version": SCHEMA_VERSION,
         "layout": imported.layout,
         "clips": [json.loads(line) for line in manifest.split("\n") if line],
-        "ignored": [{"file": ignored.file, "reason": ignored.reason} for ignored in imported.ignored],
+        "ignored": [asdict(ignored) for ignored in imported.ignored],
         "remarks": list(imported.remarks),
     }
 
@@ -125,8 +126,7 @@ def check(manifest: Path, as_json: bool) -> int:
     with click.progressbar(length=len(entries), label="checking", file=sys.stderr) as bar:
         result = check_entries(entries, manifest.stat().st_mtime, lambda entry: _decode(entry, bar.update))
     if as_json:
-        problems = [{"file": problem.file, "kind": problem.kind, "message": problem.message}
-                    for problem in result.problems]  # fmt: skip
+        problems = [asdict(problem) for problem in result.problems]
         summary = {"schema_version": SCHEMA_VERSION, "manifest": str(manifest), "clips": result.clips,
                    "counts": dict(result.counts), "problems": problems}  # fmt: skip
         click.echo(json.dumps(summary, ensure_ascii=False))
@@ -188,13 +188,13 @@ def export(run: Path, to: str | None, keep: str | None, dimensions: tuple[str, .
     """
     from robogaze.errors import InputError
     from robogaze.reporting.wording import count
-    from robogaze.store import read_run, write_whole
+    from robogaze.store import StoredRun, write_whole
 
     if (to is None) == (keep is None):
         raise click.UsageError("use one of --to FORMAT and --keep clean")
     if dimensions and keep is None:
         raise click.UsageError("--dimension needs --keep clean")
-    finished = read_run(run)
+    finished = StoredRun(run)
     if not finished.reports:
         raise InputError(f"{run} has no report; name the --out folder of robogaze score")
     files = _exported(finished, to, out) if to is not None else _clean(finished, dimensions, out)
@@ -206,7 +206,7 @@ def export(run: Path, to: str | None, keep: str | None, dimensions: tuple[str, .
     return 0
 
 
-def _exported(run: FinishedRun, to: str, out: Path) -> Mapping[str, str | bytes]:
+def _exported(run: StoredRun, to: str, out: Path) -> Mapping[str, str | bytes]:
     from robogaze.datasets.formats.export import export_reports
     from robogaze.reporting.wording import count
 
@@ -217,7 +217,7 @@ def _exported(run: FinishedRun, to: str, out: Path) -> Mapping[str, str | bytes]
     return exported.files
 
 
-def _clean(run: FinishedRun, names: Sequence[str], out: Path) -> Mapping[str, str | bytes]:
+def _clean(run: StoredRun, names: Sequence[str], out: Path) -> Mapping[str, str | bytes]:
     from robogaze.core.coverage import COVERED
     from robogaze.datasets.clean_clips import clean_entries
     from robogaze.datasets.manifest import manifest_text
@@ -243,13 +243,15 @@ def _clean(run: FinishedRun, names: Sequence[str], out: Path) -> Mapping[str, st
     return {"clean.jsonl": manifest_text(entries, out), **_clean_episodes(run, dimensions)}
 
 
-def _clean_episodes(run: FinishedRun, dimensions: Sequence[str]) -> Mapping[str, str]:
+def _clean_episodes(run: StoredRun, dimensions: Sequence[str]) -> Mapping[str, str]:
     """A list of episodes for each LeRobot data set that contains clips of the run."""
-    from robogaze.datasets.clean_clips import clean_episodes
+    from robogaze.datasets.clean_clips import chosen_episodes
     from robogaze.reporting.wording import count
     from robogaze.store import file_name
 
-    data_sets = clean_episodes(run.reports, run.videos, dimensions)
+    data_sets = chosen_episodes(
+        (report.clip, run.videos[report.clip.id], report.clean_in(dimensions)) for report in run.reports
+    )
     files = {}
     for data_set in data_sets:
         scored, cameras = count(data_set.scored, "episode"), count(data_set.cameras, "camera")

@@ -132,9 +132,9 @@ def report(
     """
     from robogaze.cli import EXIT_UNFINISHED
     from robogaze.errors import InputError
-    from robogaze.store import read_run
+    from robogaze.store import StoredRun
 
-    found = read_run(run)
+    found = StoredRun(run)
     if not found.reports:
         raise InputError(f"{run} has no report; make some with: robogaze score {reference}/clips.jsonl --out {run}")
 

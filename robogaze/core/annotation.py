@@ -68,14 +68,14 @@ class AnnotatedEvent:
 class ClipAnnotation:
     """The events that one author reports in one clip.
 
-    `clip_id` pairs annotations; where ids differ, `clip_sha256` and the stem of `clip_file` are tried, None when not
-    known. `status` is a report's; a person's finished annotation is "complete". `coverage` gives the state of each
-    dimension; None means that all were examined. `candidates` are the events from which a confidence threshold selects:
-    those that a critic accepted or rejected, empty where none are stored. `frame_times_s` are in seconds, ascending;
-    None when not known, and overlap is then measured in seconds instead of frames. `duration_s` is in seconds.
-    `taxonomy` and `fingerprint` identify the domain of a report, None for other formats. `fields` holds the clip's
-    values of `FIELDS`, `play` those of `PLAY_FIELDS`, empty for a video. `usage` is what a report has used, None for
-    other formats. `source` is the file, for messages.
+    Annotations are paired by `clip_id`, else by `clip_sha256`, else by the stem of `clip_file`; the last two are None
+    when not known. `status` is a report's; a person's finished annotation is "complete". `coverage` gives the state of
+    each dimension; None means that all were examined. `candidates` are the events from which a confidence threshold
+    selects: those that a critic accepted or rejected, empty where none are stored. `frame_times_s` are in seconds,
+    ascending; None when not known, and overlap is then measured in seconds instead of frames. `duration_s` is in
+    seconds. `taxonomy` and `fingerprint` identify the domain of a report, None for other formats. `fields` holds the
+    clip's values of `FIELDS`, `play` those of `PLAY_FIELDS`, empty for a video. `usage` is what a report has used, None
+    for other formats. `source` is the file, for messages.
     """
 
     clip_id: str

@@ -73,10 +73,10 @@ class Clip(Data):
 
     `uri` is the file and `sha256` the hash of the whole file. `start_s` and `end_s` are the part of the file in
     seconds, None for the whole file. `frame_times_s` are the presentation times in seconds of the frames that could be
-    decoded, ascending from 0; `frame_count` is their number and `fps` their mean rate. `duration_s` is after the last
-    frame time. `width` and `height` are of a whole frame, in pixels. `instruction` is the task. `initial_frame` is the
-    path of an image of the scene before the clip; without it the first frame is used. Clips of different checkpoints
-    with the same `prompt_id` were generated from the same prompt. Fields that are not known are None.
+    decoded, ascending from 0; `frame_count` is their number and `fps` their mean rate. `duration_s` is greater than the
+    last frame time. `width` and `height` are of a whole frame, in pixels. `instruction` is the task. `initial_frame` is
+    the path of an image of the scene before the clip; without it the first frame is used. Clips of different
+    checkpoints with the same `prompt_id` were generated from the same prompt. Fields that are not known are None.
     """
 
     id: ClipId

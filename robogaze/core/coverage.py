@@ -1,22 +1,20 @@
 """How far each dimension of a clip was examined.
 
 examined      a stage for the dimension was shown frames and answered, or measured them
-ruled_out     the router gave a reason not to examine it
-partial       only some types of it can be found, or only in some frames: no event does not mean no fault
-not_examined  no stage examined it
+ruled_out     the router gave a reason not to examine the dimension
+partial       only some types of faults can be found, or only in some frames; there may be faults without an event
+not_examined  no stage examined the dimension
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import Field
 
 from robogaze.core.data import Data
 
 CoverageState = Literal["examined", "ruled_out", "partial", "not_examined"]
-
-STATES: tuple[CoverageState, ...] = ("not_examined", "partial", "ruled_out", "examined")
-"""From the least to the most informative."""
+"""From the most to the least informative."""
 
 COVERED: frozenset[CoverageState] = frozenset({"examined", "ruled_out"})
 """The states in which no event means that no fault was found."""
@@ -31,7 +29,7 @@ class Coverage(Data):
 
 def furthest(*coverages: Coverage) -> Coverage:
     """The coverage with the most informative state; the last one of equals. Raises ValueError without arguments."""
-    return max(reversed(coverages), key=lambda coverage: STATES.index(coverage.state))
+    return min(reversed(coverages), key=lambda coverage: get_args(CoverageState).index(coverage.state))
 
 
 def all_examined(dimensions: Iterable[str], reason: str) -> dict[str, Coverage]:

@@ -115,9 +115,9 @@ class Hypothesis(Claim):
 class Reproduction(Data):
     """Commands that show an event of an interactive play, from a fresh session on.
 
-    `reproduced` says whether the event showed again when they were replayed; None if the environment could not replay
-    them. `recorded` is the number of commands before they were shortened, `replays` how often commands were replayed
-    for it after the play.
+    `reproduced` tells whether a replay of the commands showed the event again; None if the environment could not replay
+    them. `recorded` is the number of commands before they were shortened. `replays` is the number of replays after the
+    play.
     """
 
     commands: tuple[str, ...]
@@ -129,8 +129,8 @@ class Reproduction(Data):
 class Event(Claim):
     """A fault that a report states.
 
-    `secondary` are further dimensions that it belongs to. `reproduction` is for events of interactive plays; it is not
-    written for others.
+    `secondary` are further dimensions that the fault belongs to. `reproduction` is None, and not written, unless the
+    event is of an interactive play.
     """
 
     secondary: tuple[Name, ...] = ()

@@ -44,7 +44,7 @@ def pictures_to_show(report: Report) -> tuple[str, ...]:
 
 
 def key_frames(claim: Claim, clip: Clip) -> KeyFrames:
-    """The key frames of a claim; where its spans contain no frame time, those of the frame shown at the onset."""
+    """The key frames of a claim; around the frame shown at the onset if no frame starts within the spans."""
     inside = sorted(frames_in(claim.spans, clip.frame_times_s)) or [clip.frame_at(claim.onset_s)]
     first, last = inside[0], inside[-1]
     return KeyFrames(

@@ -56,7 +56,7 @@ class DomainRef(Data):
 
 
 class Failure(Data):
-    """A part of the clip that could not be judged; `dimension` is None where it concerns all. See `FailureKind`."""
+    """A part of the clip that could not be judged. `dimension` is None for a failure that concerns all dimensions."""
 
     stage: str
     dimension: Name | None = None
@@ -72,8 +72,9 @@ class Unreadable(Data):
 
 
 class Usage(Data):
-    """Calls, tokens, cost and time of the answers in a report; None where the server or the price is missing.
+    """Calls, tokens, cost and time of the answers in a report.
 
+    Tokens are None if a server did not count them; the cost is None if tokens or a price are not known.
     `rounds` counts calls in sequence (calls of one round are sent in parallel), `wall_s` is the sum of the slowest call
     of each round, in seconds. A cached answer counts with its original cost, so a resumed run reports the same numbers.
     """
@@ -93,7 +94,8 @@ class Call(Data):
     `pictures` are ids of the report's pictures, in the order shown. `key` is the cache key: a hash of everything that
     affects the answer (model, server, settings, prompt, pixels). `outcome` is "answered", "invalid" (the answer broke
     its contract; see `error`) or "failed" (there was no answer). `answered_by` is the server's name of the model.
-    Counts and cost are None where the server or the price is missing; `latency_s` is in seconds.
+    Counts are None if the server did not count, and the cost is None if the price is not known. `latency_s` is in
+    seconds.
     """
 
     id: str
@@ -183,7 +185,8 @@ class Report(Data):
 
         A failure without a dimension counts for every dimension that is not examined or ruled out.
         """
-        named = {failure.dimension for failure in self.failures} | {claim.dimension for claim in self._unverified}
+        named = {failure.dimension for failure in self.failures}
+        named |= {hypothesis.dimension for hypothesis in _unverified(self.hypotheses)}
         if None in named:
             named |= {name for name, dimension in self.coverage.items() if dimension.state not in COVERED}
         return tuple(name for name in self.coverage if name in named)
@@ -208,10 +211,6 @@ class Report(Data):
             return False
         not_clean = {*self.undecided_dimensions, *self.faulty_dimensions}
         return all(self.coverage[name].state in COVERED and name not in not_clean for name in dimensions)
-
-    @property
-    def _unverified(self) -> tuple[Hypothesis, ...]:
-        return _unverified(self.hypotheses)
 
     @model_serializer(mode="wrap")
     def _in_order(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -8,9 +8,9 @@ _SWITCHES = re.compile(r"clean|([+-]\w+)+")
 
 
 def parse_switches(switches: str, bugs: tuple[str, ...]) -> frozenset[str]:
-    """The bugs of a build: all for "", none for `clean`, `+a+b` these alone, `-a` all but this.
+    """The bugs of a build: "" means all bugs, `clean` none, `+a+b` only a and b, `-a` all except a.
 
-    Raises InputError for other texts and for an unknown bug.
+    Raises InputError for any other text and for an unknown bug.
     """
     if not switches:
         return frozenset(bugs)

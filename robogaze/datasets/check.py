@@ -1,11 +1,11 @@
 """Checks of a manifest's clips. Every file is decoded to its end.
 
 unreadable       the video or its initial frame is missing, truncated, or not a video or image
-duplicate        it shows the same pictures as an earlier clip, even if the files differ
+duplicate        the clip shows the same pictures as an earlier clip, even if the files differ
 no instruction   the manifest gives no instruction
-odd rate         its frame rate differs from that of the other clips
+odd rate         the clip's frame rate differs from the median of the manifest
 uneven frames    some frames are shown longer or shorter than most
-stale            its content differs from the manifest's sha256; without one, it changed after the manifest was written
+stale            the file does not match the manifest's sha256; without one, it changed after the manifest was written
 """
 
 from collections import Counter

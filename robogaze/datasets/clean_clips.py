@@ -1,10 +1,11 @@
-"""The clean clips of a run, or others that are chosen, as a manifest and as episodes of LeRobot data sets.
+"""Clips chosen from a run, such as the clean ones, as a manifest and as episodes of LeRobot data sets.
 
 A clip is an episode if it is in a LeRobot data set and covers the file, or the part of a file, that `meta/` gives for
-the episode. An episode is chosen if its clips from all cameras are; only cameras that the run has reports for count.
+the episode. An episode is chosen if its clips of all cameras are chosen; a camera counts if the run has a report on one
+of its clips.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,7 +54,9 @@ def entry_of(clip: Clip, video: Path, *, layout_given: bool) -> ManifestEntry:
 
 @dataclass(frozen=True)
 class ChosenEpisodes:
-    """The chosen episodes of a LeRobot data set, out of `scored` episodes with `cameras` cameras.
+    """The numbers of the `chosen` episodes of a LeRobot data set.
+
+    `scored` is the number of episodes with a report, `cameras` the number of their cameras.
 
     `other_clips` counts clips of the run that are in the data set but are not episodes of it.
     """
@@ -63,13 +66,6 @@ class ChosenEpisodes:
     scored: int
     cameras: int
     other_clips: int
-
-
-def clean_episodes(
-    reports: Sequence[Report], videos: Mapping[str, Path], dimensions: Collection[str]
-) -> tuple[ChosenEpisodes, ...]:
-    """The episodes that are clean in these dimensions; see `chosen_episodes`."""
-    return chosen_episodes([(report.clip, videos[report.clip.id], report.clean_in(dimensions)) for report in reports])
 
 
 def chosen_episodes(clips: Iterable[tuple[Clip, Path, bool]]) -> tuple[ChosenEpisodes, ...]:
@@ -83,13 +79,11 @@ def chosen_episodes(clips: Iterable[tuple[Clip, Path, bool]]) -> tuple[ChosenEpi
         root = next((folder for folder in video.parents if (folder / lerobot.INFO).is_file()), None)
         if root is not None:
             clips_of.setdefault(root, []).append((video, clip, chosen))
-    return tuple(episodes for root, inside in clips_of.items() for episodes in _chosen_episodes(root, inside))
+    sources = {root: ImportSource.of(root) for root in clips_of}
+    return tuple(_chosen_of(source, clips_of[root]) for root, source in sources.items() if lerobot.recognises(source))
 
 
-def _chosen_episodes(root: Path, clips: Sequence[tuple[Path, Clip, bool]]) -> Iterator[ChosenEpisodes]:
-    source = ImportSource.of(root)
-    if not lerobot.recognises(source):
-        return
+def _chosen_of(source: ImportSource, clips: Sequence[tuple[Path, Clip, bool]]) -> ChosenEpisodes:
     episodes_of: dict[Path, list[lerobot.EpisodeVideo]] = {}
     for episode in lerobot.episode_videos(source):
         episodes_of.setdefault(_in_real_folder(source.at(episode.video)), []).append(episode)
@@ -104,7 +98,7 @@ def _chosen_episodes(root: Path, clips: Sequence[tuple[Path, Clip, bool]]) -> It
     cameras = {camera for _, camera in found}
     scored = sorted({number for number, _ in found})
     kept = (number for number in scored if all(found.get((number, camera)) for camera in cameras))
-    yield ChosenEpisodes(root, tuple(kept), len(scored), len(cameras), other_clips)
+    return ChosenEpisodes(source.path, tuple(kept), len(scored), len(cameras), other_clips)
 
 
 def _covers(clip: Clip, episode: lerobot.EpisodeVideo) -> bool:

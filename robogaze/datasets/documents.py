@@ -223,7 +223,7 @@ def _row(line: int, columns: tuple[str, ...], cells: list[str]) -> TableRow:
 
 
 class JsonLines:
-    """The lines on which the values of a JSON text start. Lookups are cached."""
+    """The lines on which the values of a JSON text start."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -241,23 +241,20 @@ class JsonLines:
         return self._text.count("\n", 0, at) + 1
 
     def _members(self, at: int) -> dict[str | int, int]:
-        """Where the members of an object or array start, as far as the text is JSON; empty for any other value."""
+        """Where the members of an object or array start; empty for any other value."""
         starts: dict[str | int, int] = {}
         opening = self._text[at : at + 1]
         if opening not in ("{", "["):
             return starts
-        try:
-            at = self._after_space(at + 1)
-            while self._text[at] not in "}]":
-                name: str | int = len(starts)
-                if opening == "{":
-                    name, at = _DECODER.raw_decode(self._text, at)
-                    at = self._after_space(self._after_space(at) + 1)
-                starts[name] = at
-                at = self._after_space(_DECODER.raw_decode(self._text, at)[1])
-                at = self._after_space(at + 1) if self._text[at] == "," else at
-        except (json.JSONDecodeError, IndexError):
-            pass
+        at = self._after_space(at + 1)
+        while self._text[at] not in "}]":
+            name: str | int = len(starts)
+            if opening == "{":
+                name, at = _DECODER.raw_decode(self._text, at)
+                at = self._after_space(self._after_space(at) + 1)
+            starts[name] = at
+            at = self._after_space(_DECODER.raw_decode(self._text, at)[1])
+            at = self._after_space(at + 1) if self._text[at] == "," else at
         return starts
 
     def _after_space(self, at: int) -> int:

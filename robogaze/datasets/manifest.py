@@ -6,9 +6,8 @@ JSON, `prompt` in the JSON (as generators write it), and the text. A manifest is
 its paths are relative to it.
 """
 
-import errno
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import file_digest, sha256
 from pathlib import Path
 from re import sub
@@ -18,12 +17,9 @@ from unicodedata import combining, normalize
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 
 from robogaze.core.clip import ClipId, Layout, Sha256, address
-from robogaze.core.data import Data, dotted, first_fault
+from robogaze.core.data import Data, fault_of
 from robogaze.datasets.documents import json_object, text_of
 from robogaze.errors import InputError, VideoError
-
-_MISSING_ERRNOS = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
-"""The errors by which a file system reports that no file has a name."""
 
 _MAX_STEM = 80
 """The most characters of a file's name in a clip id."""
@@ -132,7 +128,7 @@ class UnusableEntry(ManifestEntry):
 def with_ids(entries: Sequence[ManifestEntry]) -> tuple[ManifestEntry, ...]:
     """Entries with their stem as `clip_id` if it is unique; entries that share a stem keep None.
 
-    `ManifestEntry.id_for` gives the latter an id by content, so that a clip's id does not depend on the order.
+    Entries that share a stem get an id from their content (`ManifestEntry.id_for`), which does not depend on the order.
     """
     names = [(entry.clip_id or entry.stem).casefold() for entry in entries]
     owners: dict[str, set[ManifestEntry]] = {}
@@ -165,12 +161,17 @@ def with_given(entries: Sequence[ManifestEntry], **given: Any) -> tuple[Manifest
     """Entries with the fields in `given` that are not None. Raises InputError for two clips with one clip_id."""
     fields = {name: value for name, value in given.items() if value is not None}
     changed = tuple(entry.with_(**fields) for entry in entries)
+    check_unique_ids(dict.fromkeys(changed))
+    return changed
+
+
+def check_unique_ids(entries: Iterable[ManifestEntry]) -> None:
+    """Raise InputError for two entries with one clip_id, also if the entries are equal."""
     first: dict[str, ManifestEntry] = {}
-    for entry in changed:
-        if entry.clip_id is not None and first.setdefault(entry.clip_id, entry) != entry:
+    for entry in entries:
+        if entry.clip_id is not None and first.setdefault(entry.clip_id, entry) is not entry:
             both = f"{first[entry.clip_id].address} and {entry.address}"
             raise InputError(f"clip_id {entry.clip_id!r} is used for both {both}; ids must be unique")
-    return changed
 
 
 def read_manifest(path: Path) -> tuple[ManifestEntry, ...]:
@@ -247,12 +248,7 @@ def _with_sidecar(video: Path) -> ManifestEntry:
 
 def _sidecar_text(path: Path) -> str | None:
     """The text of a sidecar, None if there is none. Raises InputError if it exists and cannot be read."""
-    try:
-        path.stat()
-    except OSError as error:
-        if error.errno in _MISSING_ERRNOS:
-            return None
-    return text_of(path)
+    return text_of(path) if os.path.lexists(path) else None
 
 
 def _entry(fields: dict[str, Any], source: str, folder: Path = Path()) -> ManifestEntry:
@@ -261,9 +257,8 @@ def _entry(fields: dict[str, Any], source: str, folder: Path = Path()) -> Manife
         initial_frame = None if entry.initial_frame is None else _joined(folder, entry.initial_frame)
         return entry.with_(path=_joined(folder, entry.path), initial_frame=initial_frame)
     except ValidationError as error:
-        place, message = first_fault(error)
         keys = ", ".join(ManifestEntry.model_fields)
-        raise InputError(f"{source}: {dotted(place)}: {message}; an entry has: {keys}") from error
+        raise InputError(f"{source}: {fault_of(error)}; an entry has: {keys}") from error
 
 
 def _joined(folder: Path, path: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Records of people and other tools about clips, one a row: CSV, TSV, JSONL, or a JSON list."""
+"""The rows of tables about clips: CSV, TSV, JSONL, or a JSON list."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from robogaze.core.data import dotted, first_fault
+from robogaze.core.data import dotted, fault_of
 from robogaze.datasets.documents import FormatError, Table, documents
 from robogaze.errors import InputError
 
@@ -14,29 +14,32 @@ Row = TypeVar("Row", bound=BaseModel)
 
 
 def read_rows(path: Path, kind: type[Row]) -> Iterator[tuple[str, Row]]:
-    """Every row with its place. Cells of a table are texts; empty ones are left out.
-
-    Raises InputError with file, line and key for what does not fit.
-    """
-    for source, value in _values(path):
+    """Every row as a record, with its place. Raises InputError with file, line and key for what does not fit."""
+    for source, cells in table_rows(path):
         try:
-            yield source, kind.model_validate(value)
+            yield source, kind.model_validate(cells)
         except ValidationError as error:
-            place, message = first_fault(error)
-            key = f"{dotted(place)}: " if place else ""
             columns = ", ".join(kind.model_fields)
-            raise InputError(f"{source}: {key}{message}; a row has: {columns}") from error
+            raise InputError(f"{source}: {fault_of(error)}; a row has: {columns}") from error
 
 
-def _values(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def table_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The cells of every row by column, with the place of the row.
+
+    Cells of CSV and TSV files are texts; empty cells are left out. Raises InputError for a file that is not a table.
+    """
     try:
         for document in documents(path):
             value = document.value
             if isinstance(value, Table):
                 yield from ((f"{path}:{row.line}", row.cells) for row in value.rows)
-            elif isinstance(value, list):
-                yield from ((document.source((number,)), row) for number, row in enumerate(value))
-            else:
-                yield document.source(()), value
+                continue
+            rows = value if isinstance(value, list) else [value]
+            for number, row in enumerate(rows):
+                source = document.source((number,) if isinstance(value, list) else ())
+                if not isinstance(row, dict):
+                    raise InputError(f"{source}: expected an object with the columns of a row, not {row!r}")
+                yield source, row
     except FormatError as error:
-        raise InputError(f"{path}: {error.message}") from error
+        place = f": {dotted(error.place)}" if error.place else ""
+        raise InputError(f"{path}{place}: {error.message}") from error

@@ -17,16 +17,13 @@ uses a folder. Paths to files outside the folder are relative to the folder, not
 from robogaze.store.files import file_name, write_whole
 from robogaze.store.folder import RunFolder
 from robogaze.store.manifest import ManifestLine
-from robogaze.store.stored import FinishedRun, StoredRun, configuration_of, read_report, read_run
+from robogaze.store.stored import StoredRun, configuration_of
 
 __all__ = [
-    "FinishedRun",
     "ManifestLine",
     "RunFolder",
     "StoredRun",
     "configuration_of",
     "file_name",
-    "read_report",
-    "read_run",
     "write_whole",
 ]

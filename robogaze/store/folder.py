@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -158,11 +158,10 @@ class RunFolder:
             )
 
     def write(self, report: Report, frames: Mapping[int, bytes], pictures: Mapping[str, bytes] | None = None) -> None:
-        """Store a report, the frames it shows and the pictures it names as evidence.
+        """Store a report with the frames that it shows and the pictures that it names as evidence.
 
-        They replace those of an earlier report of the clip.
-
-        The report is written last, so a stored report always has its frames.
+        They replace the files of an earlier report of the clip. The report is written last, so a stored report always
+        has its frames.
         """
         self.write_bytes(report.clip.id, (report.model_dump_json(indent=1) + "\n").encode(), frames, pictures)
 
@@ -204,43 +203,17 @@ class RunFolder:
 
 
 def _difference(before: Any, after: Any, place: tuple[str, ...] = ()) -> tuple[tuple[str, ...], Any, Any] | None:
-    """The path and both values of the first difference; None if there is none.
-
-    Objects with different names differ as a whole.
-    """
+    """The path and both values of the first difference; None if there is none."""
     if not (isinstance(before, dict) and isinstance(after, dict)):
         return None if before == after else (place, before, after)
-    if _named(before) != _named(after):
-        return place, before, after
     inner = (_difference(before.get(key), after.get(key), (*place, key)) for key in sorted({*before, *after}))
     return next((difference for difference in inner if difference is not None), None)
 
 
 def _in_words(value: Any) -> str:
-    """A setting in a few words: the names in an object, the beginning of a long text."""
-    if isinstance(value, dict):
-        return ", ".join(dict.fromkeys(_names_in(value))) or f"set ({', '.join(map(str, value))})"
+    """The beginning of a setting."""
     text = "none" if value is None else f"{value}"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
-
-
-def _named(value: dict[str, Any]) -> str | None:
-    """The name of a setting, after its kind if it has one: `openai:big-model`; None without a name."""
-    name, kind = value.get("name"), value.get("kind")
-    if not isinstance(name, str):
-        return None
-    return f"{kind}:{name}" if isinstance(kind, str) else name
-
-
-def _names_in(value: dict[str, Any]) -> Iterator[str]:
-    """The name of a setting, or the names of the settings in it."""
-    name = _named(value)
-    if name is not None:
-        yield name
-        return
-    for inner in value.values():
-        if isinstance(inner, dict):
-            yield from _names_in(inner)
 
 
 def _holder(root: Path) -> str | None:

@@ -1,14 +1,13 @@
 """Reading a run folder."""
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import unquote
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from robogaze.core.data import fault_of
 from robogaze.core.report import Report, Unreadable
@@ -16,6 +15,8 @@ from robogaze.core.report_summary import ReportSummary
 from robogaze.errors import InputError, RunError
 from robogaze.store.files import file_name
 from robogaze.store.manifest import ManifestLine, read_manifest
+
+Read = TypeVar("Read", bound=BaseModel)
 
 _PICTURE = "picture-"
 """Prefix of the file of a picture that is not a frame."""
@@ -42,6 +43,17 @@ class StoredRun:
     def lines(self) -> tuple[ManifestLine, ...]:
         """The clips of the run, in order."""
         return tuple(read_manifest(self.root))
+
+    @cached_property
+    def reports(self) -> tuple[Report, ...]:
+        """The reports, in the order of the manifest."""
+        found = (self.report(line.clip_id) for line in self.lines)
+        return tuple(report for report in found if report is not None)
+
+    @cached_property
+    def videos(self) -> dict[str, Path]:
+        """The paths of the clips' files, by clip id."""
+        return {line.clip_id: self._home / line.path for line in self.lines}
 
     @cached_property
     def unreadable(self) -> tuple[Unreadable, ...]:
@@ -71,14 +83,16 @@ class StoredRun:
 
     def report(self, clip_id: str) -> Report | None:
         """A clip's report, None if it has none."""
-        path = self.report_path(clip_id)
-        return read_report(path) if path.is_file() else None
+        return self._read(Report, clip_id)
 
     def summary(self, clip_id: str) -> ReportSummary | None:
         """The summary of a clip's report, None if it has none."""
+        return self._read(ReportSummary, clip_id)
+
+    def _read(self, kind: type[Read], clip_id: str) -> Read | None:
         path = self.report_path(clip_id)
         try:
-            return ReportSummary.model_validate_json(path.read_bytes())
+            return kind.model_validate_json(path.read_bytes())
         except FileNotFoundError:
             return None
         except ValidationError as error:
@@ -97,33 +111,6 @@ class StoredRun:
         return {unquote(path.stem.removeprefix(_PICTURE)): path.read_bytes() for path in paths}
 
 
-@dataclass(frozen=True)
-class FinishedRun:
-    """The content of a run folder; `videos` are the paths of the clips' files, by clip id."""
-
-    stored: StoredRun
-    reports: tuple[Report, ...]
-    unreadable: tuple[Unreadable, ...]
-    videos: Mapping[str, Path]
-
-    @property
-    def root(self) -> Path:
-        """The run folder."""
-        return self.stored.root
-
-    def frames(self, clip_id: str) -> dict[int, bytes]:
-        """The stored frames of a clip (JPEG), by number."""
-        return self.stored.frames(clip_id)
-
-
-def read_run(root: Path) -> FinishedRun:
-    """Read a run folder; reports are in the order of the manifest. Raises InputError for a damaged file."""
-    stored = StoredRun(root)
-    reports = (stored.report(line.clip_id) for line in stored.lines)
-    videos = {line.clip_id: root.resolve() / line.path for line in stored.lines}
-    return FinishedRun(stored, tuple(report for report in reports if report is not None), stored.unreadable, videos)
-
-
 def configuration_of(root: Path) -> dict[str, Any]:
     """The content of run.json, empty without the file. Raises RunError for a damaged file."""
     path = root / "run.json"
@@ -131,13 +118,3 @@ def configuration_of(root: Path) -> dict[str, Any]:
         return TypeAdapter(dict[str, Any]).validate_json(path.read_bytes()) if path.is_file() else {}
     except ValidationError as error:
         raise RunError(f"{path} is damaged ({fault_of(error)}); choose another `out`") from error
-
-
-def read_report(path: Path) -> Report:
-    """Read a report. Raises InputError with the file and the key of what does not fit."""
-    try:
-        return Report.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
-    except ValidationError as error:
-        raise InputError(f"{path} is not a report: {fault_of(error)}") from error

@@ -24,7 +24,7 @@ from robogaze.datasets.manifest import manifest_text, read_manifest
 from robogaze.domains import load_domain
 from robogaze.reporting.wording import listed
 from robogaze.run.score import score
-from robogaze.store import read_run
+from robogaze.store import StoredRun
 
 
 @pytest.fixture
@@ -306,7 +306,7 @@ def test_without_a_model_no_clip_is_clean_in_every_dimension(robogaze: Shell, ru
 
 def test_dimension_option_keeps_clips_clean_in_those_dimensions(robogaze: Shell, run: Path) -> None:
     asked = ("--keep", "clean", "--dimension", "visual_quality", "--out", "kept")
-    kept = {report.clip.id for report in read_run(run).reports if report.clean_in(["visual_quality"])}
+    kept = {report.clip.id for report in StoredRun(run).reports if report.clean_in(["visual_quality"])}
     assert kept
     ran = robogaze("dataset", "export", run, *asked)
     assert ran.code == 0
@@ -366,13 +366,13 @@ def test_clean_episodes_of_a_lerobot_data_set_are_listed(
     robogaze("dataset", "import", "set", "--hash")
     assert checked(robogaze) == (0, {})
     robogaze("score", "manifest.jsonl", "--out", "run")
-    run = read_run(Path("run"))
+    run = StoredRun(Path("run"))
     assert [report.clip.frame_count for report in run.reports] == list(LENGTHS.values())
     for report, faulty in zip(run.reports, (False, True, True, False, True), strict=True):
         if not faulty:  # pictures of numbers jump; what is exported is what a report says, whatever it rests on
             run.stored.report_path(report.clip.id).write_text(report.with_(**everything()).model_dump_json())
     ran = robogaze("dataset", "export", "run", "--keep", "clean", "--out", "kept")
-    reports = read_run(Path("run")).reports
+    reports = StoredRun(Path("run")).reports
     clean = [number for number, report in zip(LENGTHS, reports, strict=True) if report.clean]
     assert {0, 3} <= set(clean)
     assert 1 not in clean

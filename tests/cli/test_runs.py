@@ -23,7 +23,7 @@ from robogaze.run.execute import ScoringRun
 from robogaze.run.options import RunOptions
 from robogaze.run.plan import make_plan
 from robogaze.run.setup import make_setup
-from robogaze.store import read_run
+from robogaze.store import StoredRun
 
 MODEL = """
 models:
@@ -68,7 +68,7 @@ def manifest(folder: Path, *rows: dict[str, Any]) -> Path:
 
 
 def reports(out: Path) -> list[Report]:
-    return list(read_run(out).reports)
+    return list(StoredRun(out).reports)
 
 
 # What a clip is.
@@ -136,7 +136,7 @@ def test_a_clip_that_could_not_be_read_stays_in_the_counts_of_the_folder(
     other = write_clip(tmp_path / "other.mp4", frames=72, width=160, height=112)
     assert robogaze("score", measured, tmp_path / "bad.mp4", "--out", out).code == 4
     assert robogaze("score", other, "--out", out).code == 0
-    assert [one.uri for one in read_run(out).unreadable] == ["../bad.mp4"]
+    assert [one.uri for one in StoredRun(out).unreadable] == ["../bad.mp4"]
     assert "Every file could be read" not in (out / "index.html").read_text()
 
 
@@ -147,12 +147,12 @@ def test_a_file_that_was_mended_is_scored_and_leaves_the_list(
     row = {"clip_id": "bar", "path": measured.name}
     measured.write_bytes(_damaged_inside(whole))
     first = robogaze("score", manifest(tmp_path, row), "--out", out)
-    assert (first.code, len(read_run(out).unreadable)) == (1, 1)
+    assert (first.code, len(StoredRun(out).unreadable)) == (1, 1)
     measured.write_bytes(whole)
     monkeypatch.chdir(tmp_path)
     assert robogaze("score", "clips.jsonl", "--out", "out").code == 0
     assert [report.clip.id for report in reports(out)] == ["bar"]
-    assert read_run(out).unreadable == ()
+    assert StoredRun(out).unreadable == ()
 
 
 def _damaged_inside(video: bytes) -> bytes:

@@ -10,7 +10,7 @@ from lerobot_set import TOP, WRIST, v3
 from making import coverage, make_clip
 
 from robogaze.core.report import Report
-from robogaze.datasets.clean_clips import ChosenEpisodes, clean_episodes
+from robogaze.datasets.clean_clips import ChosenEpisodes, chosen_episodes
 from robogaze.datasets.layouts.importer import import_clips
 from robogaze.datasets.manifest import ManifestEntry
 
@@ -29,6 +29,10 @@ def scored(entries: list[ManifestEntry], faulty: set[int]) -> tuple[list[Report]
 def kept(entries: list[ManifestEntry], faulty: set[int]) -> ChosenEpisodes:
     (found,) = clean_episodes(*scored(entries, faulty), ["matter"])
     return found
+
+
+def clean_episodes(reports: list[Report], videos: dict[str, Path], dimensions: list[str]) -> tuple[ChosenEpisodes, ...]:
+    return chosen_episodes((report.clip, videos[report.clip.id], report.clean_in(dimensions)) for report in reports)
 
 
 def test_episode_is_clean_if_its_clip_is(tmp_path: Path) -> None:

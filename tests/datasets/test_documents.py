@@ -2,11 +2,8 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from robogaze.datasets.documents import Document, FormatError, JsonLines, Place, Table, TableRow, documents
 
@@ -181,32 +178,3 @@ def test_line_is_where_the_value_starts(place: Place, line: int) -> None:
 )
 def test_line_of_a_missing_value_is_that_of_its_parent(place: Place, line: int) -> None:
     assert JsonLines(TEXT).line_of(place) == line
-
-
-@pytest.mark.parametrize("text", ["", "  ", "{", '{"b": tru', '{"b": 1', '{"b": 1, ', '{"b": "', "7", "{1: 2}"])
-def test_truncated_text_gives_the_first_line(text: str) -> None:
-    assert JsonLines(text).line_of(("a",)) == 1
-
-
-@given(
-    st.recursive(
-        st.none() | st.integers() | st.text(),
-        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
-    )
-)
-def test_every_value_of_indented_json_has_its_line(value: Any) -> None:
-    text = json.dumps(value, indent=1)
-    lines, known = text.split("\n"), JsonLines(text)
-
-    def check(inner: Any, place: Place) -> None:
-        line = known.line_of(place)
-        begins = json.dumps(inner)[:1]
-        shown = lines[line - 1].strip()
-        value_text = shown if not place or isinstance(place[-1], int) else shown[len(json.dumps(place[-1])) + 2 :]
-        assert value_text.startswith(begins)
-        for step, member in (
-            inner.items() if isinstance(inner, dict) else enumerate(inner) if isinstance(inner, list) else ()
-        ):
-            check(member, (*place, step))
-
-    check(value, ())

@@ -49,12 +49,6 @@ def spotter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return text
 
 
-def test_examples_in_the_documentation_are_short() -> None:
-    for page, heading in (("formats.md", "Add a format"), ("datasets.md", "Add a layout")):
-        for example in blocks(section(page, heading), "py"):
-            assert sum(bool(line) for line in example.splitlines()) < 30
-
-
 def test_added_format_is_recognised_and_read(spotter: str, tmp_path: Path) -> None:
     path = tmp_path / "spots.json"
     path.write_text(spotter)

@@ -12,7 +12,7 @@ from interactive.cellar import Cellar
 from interactive.plays import FINDING, RULES, after, numbered, played, script, step
 from robogaze.core.report import Report
 from robogaze.interactive.environments import EnvironmentFault
-from robogaze.store import read_run
+from robogaze.store import StoredRun
 
 DEAD = EnvironmentFault("no server answers at http://127.0.0.1:9", "unreachable")
 HANGS = EnvironmentFault("cellar did not reply within 30 s", "timeout")
@@ -75,7 +75,7 @@ async def test_an_environment_that_cannot_be_started_is_not_played(tmp_path: Pat
     result = await played(tmp_path / "run", f"scripted:{model}", cellar=Dead)
     assert result.reports == ()
     assert [(play.id, play.fault) for play in result.unplayed] == [("cellar 1", DEAD)]
-    assert [(play.uri, play.reason) for play in read_run(tmp_path / "run").unreadable] == [("cellar 1", str(DEAD))]
+    assert [(play.uri, play.reason) for play in StoredRun(tmp_path / "run").unreadable] == [("cellar 1", str(DEAD))]
 
 
 async def test_a_command_without_a_reply_is_shown_to_the_agent_and_may_be_a_fault(tmp_path: Path) -> None:

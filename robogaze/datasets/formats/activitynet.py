@@ -47,10 +47,6 @@ class _Video(ForeignRecord):
     annotations: list[_Segment]
 
 
-class _Result(ForeignRecord):
-    segments: list[_Segment]
-
-
 def recognises(value: Any) -> bool:
     """An object with a database of objects, or with results in lists."""
     if not isinstance(value, dict):
@@ -77,7 +73,9 @@ def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
     """The annotation of a video."""
     kind, name = str(part.place[0]), str(part.place[1])
     if kind == "results":
-        segments = _results(part.value)
+        if not isinstance(part.value, list):
+            raise FormatError("expected a list")
+        segments = [parse(_Segment, segment, (number,)) for number, segment in enumerate(part.value)]
         axis = context.time_axis(name)
         return context.annotation(part, name, _events(segments, (), axis, context), axis)
     video = parse(_Video, part.value)
@@ -86,13 +84,6 @@ def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
     axis = context.time_axis(name, duration_s=video.duration)
     events = _events(video.annotations, ("annotations",), axis, context)
     return context.annotation(part, name, events, axis, fields={"split": video.subset})
-
-
-def _results(value: Any) -> Sequence[_Segment]:
-    try:
-        return parse(_Result, {"segments": value}).segments
-    except FormatError as error:
-        raise FormatError(error.message, error.place[1:]) from error
 
 
 def _events(
@@ -134,18 +125,20 @@ def _annotations(report: Report) -> Iterator[dict[str, Any]]:
 def _taxonomy(clips: Sequence[ExportedReport]) -> list[dict[str, Any]]:
     """The types that occur, as a tree below their dimensions."""
     types = sorted({(event.dimension, event.type) for clip in clips for event in clip.report.events})
-    parents = {_ROOT: 0}
-    nodes: list[dict[str, Any]] = [{"nodeId": 0, "nodeName": _ROOT, "parentId": None, "parentName": None}]
+    nodes: list[dict[str, Any]] = []
+    numbers: dict[str | None, int | None] = {None: None}
+
+    def add(name: str, parent: str | None) -> None:
+        number = len(nodes)
+        nodes.append({"nodeId": number, "nodeName": name, "parentId": numbers[parent], "parentName": parent})
+        numbers[name] = number
+
+    add(_ROOT, None)
     for dimension, type_ in types:
-        if dimension not in parents:
-            parents[dimension] = len(nodes)
-            nodes.append(_node(len(nodes), dimension, _ROOT, 0))
-        nodes.append(_node(len(nodes), type_, dimension, parents[dimension]))
+        if dimension not in numbers:
+            add(dimension, _ROOT)
+        add(type_, dimension)
     return nodes
-
-
-def _node(number: int, name: str, parent: str, parent_number: int) -> dict[str, Any]:
-    return {"nodeId": number, "nodeName": name, "parentId": parent_number, "parentName": parent}
 
 
 FORMAT = Format(

@@ -8,11 +8,11 @@ would be wrong. To write, `files` makes files from reports.
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -30,8 +30,6 @@ _CLIP_ID: TypeAdapter[str] = TypeAdapter(ClipId)
 _RATE_TOLERANCE_S = 1e-5
 """How far a frame may be from its place at a constant rate, because times and rates are rounded."""
 
-Shared = TypeVar("Shared", bound=Hashable)
-
 
 @dataclass(frozen=True)
 class AnnotationPart:
@@ -45,6 +43,20 @@ class AnnotationPart:
     def source(self) -> str:
         """The place in the form for messages."""
         return self.document.source(self.place)
+
+
+def split_whole(document: Document) -> Iterator[AnnotationPart]:
+    """The whole document as one part."""
+    yield AnnotationPart(document, (), document.value)
+
+
+def split_records(document: Document) -> Iterator[AnnotationPart]:
+    """Each record of a list; the whole document if it is a single record."""
+    if isinstance(document.value, list):
+        for number, record in enumerate(document.value):
+            yield AnnotationPart(document, (number,), record)
+    else:
+        yield from split_whole(document)
 
 
 @dataclass(frozen=True)
@@ -74,11 +86,6 @@ class ExportedReport:
         return self.report.clip
 
 
-def keep_all(report: Report) -> str | None:
-    """Leave out no report."""
-    return None
-
-
 def leave_out_undecided(report: Report) -> str | None:
     """Leave out reports that are not complete or undecided: without coverage they would look clean."""
     state = report.status if report.status != "complete" else report.verdict
@@ -93,7 +100,7 @@ class ReportWriter:
     """
 
     files: Callable[[Sequence[ExportedReport]], Mapping[str, str | bytes]]
-    why_left_out: Callable[[Report], str | None] = keep_all
+    why_left_out: Callable[[Report], str | None] = lambda report: None
 
 
 @dataclass(frozen=True)
@@ -118,26 +125,15 @@ def has_constant_rate(clip: Clip) -> bool:
     return all(abs(gap - frame_s) <= _RATE_TOLERANCE_S for gap in gaps_s)
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """Something that was skipped. `line` is None if it is not known, `key` is empty for a whole file."""
-
-    file: str
-    line: int | None
-    key: str
-    message: str
-
-    def __str__(self) -> str:
-        where = f"{self.file}:{self.line}" if self.line is not None else self.file
-        return f"{where}: {self.key}: {self.message}" if self.key else f"{where}: {self.message}"
-
-
 @dataclass
 class ReadLog:
-    """The format that was recognised, and what was skipped or interpreted, filled while annotations are read."""
+    """The format that was recognised, and what was skipped or interpreted, filled while annotations are read.
+
+    `skipped` has a message with the place for each part that was skipped.
+    """
 
     format: str = ""
-    skipped: list[Skipped] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
     _counts: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def count(self, noun: str, rest: str, times: int = 1) -> None:
@@ -168,16 +164,12 @@ class ReadingContext:
     first_frame: int | None = None
     clips: Mapping[str, ClipAnnotation] = field(default_factory=dict)
     as_written: bool = False
-    _cache: dict[Any, Any] = field(default_factory=dict)
+    _times: dict[bytes, Sequence[float]] = field(default_factory=dict)
 
     def shared_times(self, times_s: Sequence[float]) -> Sequence[float]:
         """Frame times in a compact form; equal times are stored once."""
         times = array("d", times_s)
-        return cast(Sequence[float], self._cache.setdefault(times.tobytes(), times))
-
-    def shared(self, value: Shared) -> Shared:
-        """The value, or an equal one that was passed before, so that annotations share it."""
-        return cast(Shared, self._cache.setdefault(value, value))
+        return self._times.setdefault(times.tobytes(), cast(Sequence[float], times))
 
     def time_axis(
         self, clip_id: str, fps: float | None = None, frames: int | None = None, duration_s: float | None = None

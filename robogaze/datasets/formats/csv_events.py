@@ -243,10 +243,7 @@ def span_rows(report: Report) -> list[dict[str, Any]]:
     ]
 
 
-_WRITTEN_CLIP_COLUMNS = (
-    "clip_id", "author", "status", "coverage", "instruction", *FIELDS, "duration_s", "fps", "frame_count"
-)  # fmt: skip
-_WRITTEN_COLUMNS = tuple(dict.fromkeys((*_WRITTEN_CLIP_COLUMNS, *SPAN_COLUMNS)))
+_WRITTEN_COLUMNS = tuple(dict.fromkeys((*_CLIP_COLUMNS, *SPAN_COLUMNS)))
 
 
 def files(clips: Sequence[ExportedReport]) -> Mapping[str, str | bytes]:

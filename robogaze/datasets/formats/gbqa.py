@@ -5,18 +5,19 @@
 
 A list belongs to one title, which is the clip's id: the text under a key that ends with `_name` or `_id`, or the `name`
 in the one object that has one. A bug's description is its observed fault (also `actual_behavior`), else its
-description, else its title. Its reproduction is `minimal_reproduction` (also `test_steps`, also a single text), for an
-agent's report that in `evidence`.
+description, else its title. The steps that reproduce a bug are `minimal_reproduction` or `test_steps`, a list or a
+single text; in an agent's report, `minimal_reproduction` is inside `evidence`.
 
-No bug has a time, unless a `trace.jsonl` is beside an agent's report: it says at which step a bug was reported.
+A bug has no time, unless there is a `trace.jsonl` next to an agent's report. The trace gives the step at which each bug
+was reported.
 
-A play is written as the three files of GBQA's agent: `report.json`, `report.md` and `trace.jsonl`. Two keys are ours:
-`reproduced` in the evidence of a bug, and `status` in `metadata`. The summary also says the status, because a play that
-broke is not one without bugs.
+A play is written as the three files of GBQA's agent: `report.json`, `report.md` and `trace.jsonl`. RoboGaze adds two
+keys: `reproduced` in the evidence of a bug, and `status` in `metadata`. The summary also gives the status, so that a
+play that failed is not mistaken for a play without bugs.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator
@@ -25,7 +26,7 @@ from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.events import Event
 from robogaze.core.report import Report
 from robogaze.core.time import Span
-from robogaze.datasets.documents import Document, FormatError, Place
+from robogaze.datasets.documents import FormatError, Place
 from robogaze.datasets.formats.base import (
     AnnotationPart,
     AnnotationReader,
@@ -33,6 +34,7 @@ from robogaze.datasets.formats.base import (
     Format,
     ReadingContext,
     ReportWriter,
+    split_whole,
 )
 from robogaze.datasets.formats.gbqa_markdown import markdown_report
 from robogaze.datasets.formats.gbqa_trace import PlayedStep, bug_steps, played_steps, trace_lines
@@ -72,7 +74,7 @@ class _Bug(ForeignRecord):
 
     @property
     def reproduction(self) -> tuple[str, ...]:
-        """The steps that show it, without blank ones."""
+        """The steps that show the bug, without blank steps."""
         steps = self.minimal_reproduction or self.test_steps or self.evidence.minimal_reproduction
         return tuple(step.strip() for step in steps if step.strip())
 
@@ -85,11 +87,6 @@ def recognises(value: Any) -> bool:
     """An object with a list of bugs that are objects."""
     bugs = value.get("bugs") if isinstance(value, dict) and "no_bugs" not in value else None
     return isinstance(bugs, list) and all(isinstance(bug, dict) for bug in bugs)
-
-
-def split(document: Document) -> Iterator[AnnotationPart]:
-    """The one list of a document."""
-    yield AnnotationPart(document, (), document.value)
 
 
 def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
@@ -204,6 +201,6 @@ def _bug(event: Event) -> dict[str, Any]:
 
 FORMAT = Format(
     "gbqa",
-    AnnotationReader("GBQA: {bugs: [{observed_fault, ...}]}", recognises, split, read),
+    AnnotationReader("GBQA: {bugs: [{observed_fault, ...}]}", recognises, split_whole, read),
     ReportWriter(files),
 )

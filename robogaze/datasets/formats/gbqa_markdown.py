@@ -6,16 +6,16 @@
     - Confidence: 0.90
     - Description: <one line>
 
-The name is the clip's id. What follows the bugs is not read.
+The name is the clip's id. Text after the bugs is not read.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
-from robogaze.datasets.documents import Document, FormatError
-from robogaze.datasets.formats.base import AnnotationPart, AnnotationReader, Format, ReadingContext
+from robogaze.datasets.documents import FormatError
+from robogaze.datasets.formats.base import AnnotationPart, AnnotationReader, Format, ReadingContext, split_whole
 
 _HEAD = "# QA Agent Report - "
 _BUG = re.compile(r"^### (?P<title>.+)$(?P<body>(?:\n(?!#).*)*)", re.MULTILINE)
@@ -45,11 +45,6 @@ def recognises(value: Any) -> bool:
     return isinstance(value, str) and value.startswith(_HEAD)
 
 
-def split(document: Document) -> Iterator[AnnotationPart]:
-    """The one report of a document."""
-    yield AnnotationPart(document, (), document.value)
-
-
 def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
     """The annotation of a report; its events have no spans."""
     if not recognises(part.value):
@@ -74,4 +69,4 @@ def _event(number: int, bug: re.Match[str]) -> AnnotatedEvent:
     return AnnotatedEvent(str(number), (), fields.get("Description") or bug["title"].strip(), confidence=confidence)
 
 
-FORMAT = Format("gbqa_markdown", AnnotationReader("GBQA: report.md of an agent", recognises, split, read))
+FORMAT = Format("gbqa_markdown", AnnotationReader("GBQA: report.md of an agent", recognises, split_whole, read))

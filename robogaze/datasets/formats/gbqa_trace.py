@@ -17,7 +17,8 @@ from robogaze.datasets.formats.records import ForeignRecord, Whole, parse
 class PlayedStep(ForeignRecord):
     """A step of a play, from a line of the `trace.jsonl` that `robogaze play` writes.
 
-    `fault` says why there is no reply, None if there is one. `difference` is what was not as expected.
+    `fault` is the reason why there is no reply, None if there is a reply. `difference` is how the reply differs from
+    the expected one.
     """
 
     step: int

@@ -1,11 +1,11 @@
 """Label Studio: JSON exports of projects with timeline labels, and tasks with predictions to correct by hand.
 
 Its ranges are frames, the last one included. Reading converts them to seconds with the clip's frame rate and the number
-of the first frame: 1 in Label Studio's own timeline, 0 in some converters. The files do not state it, so the caller
-must.
+of the first frame: 1 in Label Studio's own timeline, 0 in some converters. The files do not state this number, so the
+caller gives it.
 
-A region is one event. Its label names a type or a dimension. A text on the region is its description (else the label
-is); a rating or number named `severity` is its severity.
+A region is one event. Its label names a type or a dimension. The text of the region is the description, or the label if
+there is no text. A rating or number named `severity` is the severity.
 
 A clip's id is the task's `clip_id`, else the name of its `video` without the prefix of uploaded files. The author of an
 annotation is the person who completed it; a cancelled annotation is unscored. Predictions are read if a file has no
@@ -154,7 +154,9 @@ def _clip_id(data: Mapping[str, Any]) -> str:
 def _events(
     results: Sequence[_Result], axis: TimeAxis, first_frame: int, context: ReadingContext
 ) -> Iterator[AnnotatedEvent]:
-    parsed = [(result, _value(result, number)) for number, result in enumerate(results)]
+    parsed = [
+        (result, parse(_Value, result.value, ("result", number, "value"))) for number, result in enumerate(results)
+    ]
     for number, (result, value) in enumerate(parsed):
         if value.timelinelabels is None:
             continue
@@ -185,13 +187,6 @@ def _events(
         description = _description(of_region) or label
         yield AnnotatedEvent(event_id, spans, description, dimension, type_, severity=_severity(of_region))
     _count_others(parsed, context)
-
-
-def _value(result: _Result, number: int) -> _Value:
-    try:
-        return parse(_Value, result.value)
-    except FormatError as error:
-        raise FormatError(error.message, ("result", number, "value", *error.place)) from error
 
 
 def _description(of_region: Sequence[ResultValue]) -> str:

@@ -73,20 +73,20 @@ class Labels:
     table: Path
 
 
-def load_labels(domain: str | Path, aliases: Path | None = None) -> Labels:
-    """The labels of a domain. `aliases` is a file of aliases; by default the domain's own, if it has one.
+def load_labels(domain: str | Path) -> Labels:
+    """The labels of a domain, with the aliases in its folder or in that of the built-in domain with the same id.
 
     Raises DomainError for an alias of something that is not in the taxonomy, or with two meanings.
     """
     loaded = load_domain(domain)
     folders = (find_domain(domain), resource_folder("taxonomy") / loaded.id)
     existing = (folder / _ALIASES for folder in folders if (folder / _ALIASES).is_file())
-    table = aliases or next(existing, folders[0] / _ALIASES)
+    table = next(existing, folders[0] / _ALIASES)
     own_types = _words((type_.id, (type_.id, type_.name)) for type_ in loaded.types.values())
     own_dimensions = _words(
         (dimension.id, (dimension.id, dimension.name, dimension.code)) for dimension in loaded.dimensions.values()
     )
-    file = _read_aliases(table, loaded) if aliases or table.is_file() else AliasFile(schema_version=1)
+    file = _read_aliases(table, loaded) if table.is_file() else AliasFile(schema_version=1)
     return Labels(
         domain=loaded.id,
         types=Vocabulary(own_types, _words(file.types.items())),

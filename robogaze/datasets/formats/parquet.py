@@ -1,6 +1,8 @@
 """Parquet, written only: `clips.parquet`, one row per clip, and `events.parquet`, one row per span of an event."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from operator import attrgetter
 from typing import Any, get_args
 
 from robogaze.core.annotation import FIELDS
@@ -9,53 +11,37 @@ from robogaze.datasets.formats.base import ExportedReport, Format, ReportWriter
 from robogaze.datasets.formats.csv_events import SPAN_COLUMNS, span_rows
 from robogaze.datasets.parquet_files import parquet_bytes
 
-_CLIP_COLUMNS: Mapping[str, str] = {
-    "clip_id": "string",
-    "author": "string",
-    "pipeline": "string",
-    "status": "string",
-    "verdict": "string",
-    "instruction": "string",
-    **dict.fromkeys(FIELDS, "string"),
-    "video": "string",
-    "sha256": "string",
-    "duration_s": "double",
-    "fps": "double",
-    "frame_count": "int64",
-    "width": "int64",
-    "height": "int64",
-    **dict.fromkeys(get_args(CoverageState), "int64"),
-    "events": "int64",
-    "failures": "int64",
-    "calls": "int64",
-    "cost_usd": "double",
+
+def _dimensions_in(clip: ExportedReport, state: CoverageState) -> int:
+    return sum(coverage.state == state for coverage in clip.report.coverage.values())
+
+
+Column = tuple[str, Callable[[ExportedReport], Any]]
+"""The type of a column, and the function that gives its value."""
+
+_CLIP_COLUMNS: Mapping[str, Column] = {
+    "clip_id": ("string", attrgetter("clip.id")),
+    **{name: ("string", attrgetter(f"report.{name}")) for name in ("author", "pipeline", "status", "verdict")},
+    **{name: ("string", attrgetter(f"clip.{name}")) for name in ("instruction", *FIELDS)},
+    "video": ("string", attrgetter("video")),
+    "sha256": ("string", attrgetter("clip.sha256")),
+    **{name: ("double", attrgetter(f"clip.{name}")) for name in ("duration_s", "fps")},
+    **{name: ("int64", attrgetter(f"clip.{name}")) for name in ("frame_count", "width", "height")},
+    **{state: ("int64", partial(_dimensions_in, state=state)) for state in get_args(CoverageState)},
+    "events": ("int64", lambda clip: len(clip.report.events)),
+    "failures": ("int64", lambda clip: len(clip.report.failures)),
+    "calls": ("int64", attrgetter("report.usage.calls")),
+    "cost_usd": ("double", attrgetter("report.usage.cost_usd")),
 }
-"""The columns of the table of clips, with their types; a state of coverage counts dimensions."""
+"""The columns of the table of clips; a state of coverage counts dimensions."""
 
 
 def files(clips: Sequence[ExportedReport]) -> Mapping[str, str | bytes]:
     """Both tables. Raises MissingExtra without pyarrow."""
+    types = {name: kind for name, (kind, _) in _CLIP_COLUMNS.items()}
+    rows = [{name: value(clip) for name, (_, value) in _CLIP_COLUMNS.items()} for clip in clips]
     spans = [row for clip in clips for row in span_rows(clip.report)]
-    return {
-        "clips.parquet": parquet_bytes(_CLIP_COLUMNS, [_clip_row(clip) for clip in clips]),
-        "events.parquet": parquet_bytes(SPAN_COLUMNS, spans),
-    }
-
-
-def _clip_row(exported: ExportedReport) -> dict[str, Any]:
-    clip, report = exported.clip, exported.report
-    of_clip = ("sha256", "instruction", *FIELDS, "duration_s", "fps", "frame_count", "width", "height")
-    coverage = [dimension.state for dimension in report.coverage.values()]
-    return {
-        "clip_id": clip.id,
-        "video": exported.video,
-        **{name: getattr(clip, name) for name in of_clip},
-        **{name: getattr(report, name) for name in ("author", "pipeline", "status", "verdict")},
-        **{state: coverage.count(state) for state in get_args(CoverageState)},
-        **{name: len(getattr(report, name)) for name in ("events", "failures")},
-        "calls": report.usage.calls,
-        "cost_usd": report.usage.cost_usd,
-    }
+    return {"clips.parquet": parquet_bytes(types, rows), "events.parquet": parquet_bytes(SPAN_COLUMNS, spans)}
 
 
 FORMAT = Format("parquet", writer=ReportWriter(files))

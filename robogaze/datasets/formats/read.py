@@ -15,20 +15,18 @@ are counted.
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path, PurePosixPath
-
-from pydantic import TypeAdapter, ValidationError
+from typing import Any
 
 from robogaze.core.annotation import ClipAnnotation
-from robogaze.core.data import dotted, first_fault
-from robogaze.core.report import Unreadable
 from robogaze.datasets.documents import Document, FormatError, Place, documents
 from robogaze.datasets.formats import FORMATS
-from robogaze.datasets.formats.base import AnnotationPart, AnnotationReader, ReadingContext, ReadLog, Skipped
+from robogaze.datasets.formats.base import AnnotationPart, AnnotationReader, ReadingContext, ReadLog
 from robogaze.datasets.formats.labels import Labels
 from robogaze.errors import InputError
+from robogaze.store import StoredRun
 
 AUTO = "auto"
 """The name by which the format is recognised automatically."""
@@ -47,42 +45,20 @@ _RUN_FILES = ("run.json", "manifest.jsonl", "unreadable.json")
 class ReadAnnotations:
     """The annotations of a path.
 
-    `skipped` are the parts that did not fit, and the clips whose video a run could not read. `warnings` are sentences
-    about interpretations, each with a count.
+    `skipped` has a message with the place for each part that did not fit and for each clip whose video a run could not
+    read. `warnings` are sentences about interpretations, each with a count.
     """
 
     format: str
     annotations: tuple[ClipAnnotation, ...]
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[str, ...]
     warnings: tuple[str, ...]
 
 
-def read_annotations(
-    path: Path,
-    *,
-    format: str = AUTO,  # noqa: A002 (the name on the command line)
-    lenient: bool = False,
-    labels: Labels | None = None,
-    fps: float | None = None,
-    first_frame: int | None = None,
-    clips: Mapping[str, ClipAnnotation] | None = None,
-    as_written: bool = False,
-) -> ReadAnnotations:
-    """All annotations of a path; see `iter_annotations`."""
+def read_annotations(path: Path, **options: Any) -> ReadAnnotations:
+    """All annotations of a path. The options are those of `iter_annotations`."""
     log = ReadLog()
-    annotations = tuple(
-        iter_annotations(
-            path,
-            log,
-            format=format,
-            lenient=lenient,
-            labels=labels,
-            fps=fps,
-            first_frame=first_frame,
-            clips=clips,
-            as_written=as_written,
-        )
-    )
+    annotations = tuple(iter_annotations(path, log, **options))
     return ReadAnnotations(log.format, annotations, tuple(log.skipped), log.warnings)
 
 
@@ -141,25 +117,26 @@ def format_readers() -> Mapping[str, AnnotationReader]:
     return {name: format_.reader for name, format_ in formats.items() if format_.reader is not None}
 
 
+@dataclass
 class _PathReader:
-    """Reads a path."""
+    """Reads a path. `format` is recognised by the first document if it is None.
 
-    def __init__(
-        self, path: Path, context: ReadingContext, readers: Mapping[str, AnnotationReader], format_name: str | None
-    ) -> None:
-        self._path = path
-        self._context = context
-        self._log = context.log
-        self._readers = readers
-        self._format = format_name
-        self._seen: dict[tuple[str, str], str] = {}
+    `seen` holds the place of each annotation that was read, by clip and author.
+    """
+
+    path: Path
+    context: ReadingContext
+    readers: Mapping[str, AnnotationReader]
+    format: str | None
+    seen: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def annotations(self) -> Iterator[ClipAnnotation]:
         """The annotations, in order."""
-        found = find_files(self._path)
-        self._log.skipped.extend(_unreadable_clips(self._path / "unreadable.json"))
+        found, log = find_files(self.path), self.context.log
+        for clip in StoredRun(self.path).unreadable:
+            log.skipped.append(f"{self.path / 'unreadable.json'}: {clip.uri}: {clip.reason}")
         if found.others:
-            self._log.count("file", "not named report.json, not read", found.others)
+            log.count("file", "not named report.json, not read", found.others)
         for file in found.files:
             for document in self._documents(found.root / file, file.parts[:-1]):
                 for part in self._parts(document):
@@ -167,51 +144,53 @@ class _PathReader:
                     if annotation is not None:
                         self._check_unique(annotation)
                         yield annotation
-        if not (self._seen or self._log.skipped):
-            raise InputError(f"{self._path} contains no report and no annotation")
+        if not (self.seen or log.skipped):
+            raise InputError(f"{self.path} contains no report and no annotation")
 
     def _documents(self, file: Path, folders: tuple[str, ...]) -> Iterator[Document]:
         try:
             yield from documents(file, folders)
         except FormatError as error:
-            self._skip(Skipped(f"{file}", None, dotted(error.place), error.message), error)
+            self._skip(f"{file}: {error.message}", error)
 
     def _parts(self, document: Document) -> list[AnnotationPart]:
         try:
-            if self._format is None:
-                self._format = _recognised(document, self._readers)
-            self._log.format = self._format
-            return list(self._readers[self._format].split(document))
+            if self.format is None:
+                self.format = _recognised(document, self.readers)
+            self.context.log.format = self.format
+            return list(self.readers[self.format].split(document))
         except FormatError as error:
-            self._skip(_skipped(document, error.place, error.message), error)
+            self._skip(_located(document, error.place, error.message), error)
             return []
 
     def _read(self, part: AnnotationPart) -> ClipAnnotation | None:
-        assert self._format is not None
+        assert self.format is not None
         try:
-            return self._readers[self._format].read(part, self._context)
+            return self.readers[self.format].read(part, self.context)
         except FormatError as error:
-            self._skip(_skipped(part.document, (*part.place, *error.place), error.message), error)
+            self._skip(_located(part.document, (*part.place, *error.place), error.message), error)
             return None
 
-    def _skip(self, skipped: Skipped, error: FormatError) -> None:
-        if not self._context.lenient:
-            raise InputError(f"{skipped}; --lenient skips what does not fit") from error
-        self._log.skipped.append(skipped)
+    def _skip(self, message: str, error: FormatError) -> None:
+        if not self.context.lenient:
+            raise InputError(f"{message}; --lenient skips what does not fit") from error
+        self.context.log.skipped.append(message)
 
     def _check_unique(self, annotation: ClipAnnotation) -> None:
         key = (annotation.clip_id, annotation.author)
-        if key in self._seen:
-            places = f"in {self._seen[key]} and in {annotation.source}"
+        if key in self.seen:
+            places = f"in {self.seen[key]} and in {annotation.source}"
             raise InputError(
                 f"{annotation.author} has two annotations of {annotation.clip_id}: {places}; keep one of them"
             )
-        self._seen[key] = annotation.source
+        self.seen[key] = annotation.source
 
 
-def _skipped(document: Document, place: Place, message: str) -> Skipped:
+def _located(document: Document, place: Place, message: str) -> str:
+    """A message after its file, line and key, as far as they are known."""
     line, key = document.where(place)
-    return Skipped(f"{document.path}", line, key, message)
+    where = f"{document.path}" if line is None else f"{document.path}:{line}"
+    return f"{where}: {key}: {message}" if key else f"{where}: {message}"
 
 
 def _recognised(document: Document, readers: Mapping[str, AnnotationReader]) -> str:
@@ -223,17 +202,6 @@ def _recognised(document: Document, readers: Mapping[str, AnnotationReader]) -> 
         raise FormatError(f"fits the formats {' and '.join(fitting)}; name the right one with --format")
     known = "; ".join(f"{name}, {reader.summary}" for name, reader in readers.items())
     raise FormatError(f"is in no known format ({known}); name a format with --format to see what does not fit")
-
-
-def _unreadable_clips(path: Path) -> Iterator[Skipped]:
-    """The clips of a run whose video could not be read. Raises InputError for a damaged list."""
-    try:
-        clips = TypeAdapter(tuple[Unreadable, ...]).validate_json(path.read_bytes()) if path.is_file() else ()
-    except ValidationError as error:
-        place, message = first_fault(error)
-        raise InputError(f"{path}: {dotted(place)}: {message}; delete the file and start the run again") from error
-    for clip in clips:
-        yield Skipped(f"{path}", None, clip.uri, clip.reason)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from robogaze.core.data import first_fault
-from robogaze.datasets.documents import FormatError
+from robogaze.datasets.documents import FormatError, Place
 
 _MAX_FRAMES = 10**7
 """More than a day at 100 frames per second; a larger number is a mistake and would fill the memory."""
@@ -28,12 +28,12 @@ def _whole(value: Any) -> Any:
 
 
 Whole = Annotated[int, BeforeValidator(_whole)]
-SeverityLevel = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=5)]
+SeverityLevel = Annotated[Whole, Field(ge=1, le=5)]
 Confidence = Annotated[float, Field(ge=0, le=1)]
 Rate = Annotated[float, Field(gt=0)]
 """A frame rate, or a duration in seconds."""
-FrameCount = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=_MAX_FRAMES)]
-FrameNumber = Annotated[int, BeforeValidator(_whole), Field(le=_MAX_FRAMES)]
+FrameCount = Annotated[Whole, Field(ge=1, le=_MAX_FRAMES)]
+FrameNumber = Annotated[Whole, Field(le=_MAX_FRAMES)]
 Interval = Annotated[list[float], Field(min_length=2, max_length=2)]
 Identifier = str | Whole
 """A name, or a number used as one."""
@@ -41,13 +41,13 @@ Identifier = str | Whole
 Record = TypeVar("Record", bound=ForeignRecord)
 
 
-def parse(record: type[Record], value: Any) -> Record:
-    """Validate a value. Raises FormatError with the place of what does not fit."""
+def parse(record: type[Record], value: Any, place: Place = ()) -> Record:
+    """Validate the value at a place. Raises FormatError with the place of what does not fit."""
     try:
         return record.model_validate(value)
     except ValidationError as error:
-        place, message = first_fault(error)
-        raise FormatError(message, _keys(value, place)) from error
+        inner, message = first_fault(error)
+        raise FormatError(message, (*place, *_keys(value, inner))) from error
 
 
 def _keys(value: Any, place: Sequence[str | int]) -> tuple[str | int, ...]:

@@ -6,15 +6,13 @@ Written: `reports.jsonl`, one report per line, with nothing lost.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
-from types import MappingProxyType
 from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import to_json
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation, annotation_of
-from robogaze.core.coverage import CoverageState, states
+from robogaze.core.coverage import states
 from robogaze.core.data import first_fault
 from robogaze.core.report import Report
 from robogaze.datasets.documents import Document, FormatError
@@ -58,26 +56,13 @@ def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
         place, message = first_fault(error)
         raise FormatError(message, place) from error
     annotation = annotation_of(report, part.source)
-    if context.labels is not None:
-        annotation = replace(
-            annotation,
-            findings=_with_mapped_labels(annotation.findings, context, "events"),
-            candidates=_with_mapped_labels(annotation.candidates, context, "hypotheses"),
-        )
     return replace(
         annotation,
+        findings=_with_mapped_labels(annotation.findings, context, "events"),
+        candidates=_with_mapped_labels(annotation.candidates, context, "hypotheses"),
         frame_times_s=context.shared_times(report.clip.frame_times_s),
-        coverage=_shared(tuple(context.map_coverage(states(report.coverage), ("coverage",)).items())),
-        taxonomy=context.shared(annotation.taxonomy),
-        fingerprint=context.shared(annotation.fingerprint),
-        author=context.shared(annotation.author),
+        coverage=context.map_coverage(states(report.coverage), ("coverage",)),
     )
-
-
-@lru_cache(maxsize=256)
-def _shared(coverage: tuple[tuple[str, CoverageState], ...]) -> Mapping[str, CoverageState]:
-    """The states by dimension; reports with equal states share one object."""
-    return MappingProxyType(dict(coverage))
 
 
 def _with_mapped_labels(

@@ -9,13 +9,12 @@ A clip's id is `<data set>__<video>`: from `source_dataset` and `source_video_id
 of a prediction. The video alone is not used, because the same number is a different clip in each data set.
 """
 
-from collections.abc import Iterator
 from typing import Any, Literal
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation, WrittenIntervals
 from robogaze.core.time import Span
 from robogaze.datasets.documents import Document, FormatError, Place
-from robogaze.datasets.formats.base import AnnotationPart, AnnotationReader, Format, ReadingContext
+from robogaze.datasets.formats.base import AnnotationPart, AnnotationReader, Format, ReadingContext, split_whole
 from robogaze.datasets.formats.records import (
     Confidence,
     ForeignRecord,
@@ -66,11 +65,6 @@ class _Record(ForeignRecord):
 def recognises(value: Any) -> bool:
     """An object with glitches."""
     return isinstance(value, dict) and isinstance(value.get("glitches"), list)
-
-
-def split(document: Document) -> Iterator[AnnotationPart]:
-    """The one clip of a document."""
-    yield AnnotationPart(document, (), document.value)
 
 
 def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
@@ -175,7 +169,7 @@ FORMAT = Format(
     AnnotationReader(
         "the RoboGaze release: {video_id, glitches: [{glitch_type, start_frame, end_frame, ...}]}",
         recognises,
-        split,
+        split_whole,
         read,
     ),
 )

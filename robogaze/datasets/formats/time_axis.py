@@ -1,8 +1,8 @@
 """A clip's time axis: from seconds and frames to spans.
 
 Seconds stay as they are written. A frame number becomes the time at which the frame is shown: from the clip's frame
-times if they are known, else the number divided by the frame rate. A span of zero length means the single frame at its
-place.
+times if they are known, else the number divided by the frame rate. A span of zero length is read as the one frame that
+is shown at that time.
 """
 
 from bisect import bisect_right

@@ -10,9 +10,9 @@ no other. Attributes are found by name, whatever the case: the label is `type`, 
 else the first select or radio attribute of segments; the description is `description`, `comment`, `text` or `notes`;
 `severity` is the severity. A value is a text, or the id or the text of an option.
 
-Other entries are left out; one with a label is refused, because its event would be lost. A clip without segments may be
-one that nobody has watched, so it is unscored unless an entry for the whole file (`z` is empty) has an attribute
-`clean` with the value clean, yes, true or 1. The project does not name an author.
+Other entries are left out; an entry with a label is refused, because its event would be lost. A clip without segments
+is unscored, because it looks the same whether somebody watched it or not. It is clean if an entry for the whole file
+(`z` is empty) has an attribute `clean` with the value clean, yes, true or 1. The project does not name an author.
 
 Writes `via.json`. A segment is one span, so an event with several spans is several segments. A report that is
 incomplete or undecided is a view without entries, which is read as unscored. Parts of longer videos are left out.
@@ -37,7 +37,7 @@ from robogaze.datasets.formats.base import (
     ReportWriter,
     leave_out_undecided,
 )
-from robogaze.datasets.formats.records import ForeignRecord, Identifier, Record, Whole, parse
+from robogaze.datasets.formats.records import ForeignRecord, Identifier, Whole, parse
 from robogaze.datasets.formats.time_axis import TimeAxis
 
 _TABLES = ("attribute", "file", "view", "metadata")
@@ -74,11 +74,11 @@ class _File(ForeignRecord):
     type: Whole
 
 
-class _View(ForeignRecord):
+class _FileList(ForeignRecord):
     fid_list: list[str]
 
 
-class _Entry(ForeignRecord):
+class _Values(ForeignRecord):
     """An entry of `metadata`: a segment has two times, a point one, and the whole file none."""
 
     z: list[float] = []
@@ -96,16 +96,11 @@ class _Attributes:
     clean: Sequence[str]
 
 
-PlacedEntry = tuple[Place, _Entry]
-"""An entry with its place in the document."""
-
-
 @dataclass(frozen=True)
-class _Clip:
-    """A view: its id and value, the values of its entries by id, and the attributes of the project."""
+class _View:
+    """A view: its id, its entries as they are in the file, by id, and the attributes of the project."""
 
     vid: str
-    view: Any
     entries: Mapping[str, Any]
     attributes: _Attributes
 
@@ -140,11 +135,11 @@ def split(document: Document) -> Iterator[AnnotationPart]:
         entries[vid][mid] = entry
     for vid, view in value["view"].items():
         if not _without_video(view, value["file"]):
-            yield AnnotationPart(document, (), _Clip(vid, view, entries[vid], attributes))
+            yield AnnotationPart(document, (), _View(vid, entries[vid], attributes))
 
 
 def _attributes(table: Mapping[str, Any]) -> _Attributes:
-    attributes = {aid: _parsed(_Attribute, value, ("attribute", aid)) for aid, value in table.items()}
+    attributes = {aid: parse(_Attribute, value, ("attribute", aid)) for aid, value in table.items()}
 
     def named(*names: str) -> list[str]:
         """The attributes with these names: those of segments first, then in the order of the names."""
@@ -176,18 +171,16 @@ def _without_video(view: Any, files: Mapping[str, Any]) -> bool:
 
 def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
     """The annotation of a view."""
-    clip: _Clip = part.value
-    place: Place = ("view", clip.vid)
-    file = _video(clip, place, part.document.value["file"])
+    view: _View = part.value
+    place: Place = ("view", view.vid)
+    file = _video(part.document.value, place)
     clip_id = PurePosixPath(file.fname).stem
     axis = context.time_axis(clip_id)
-    entries: dict[str, PlacedEntry] = {}
-    for mid, value in clip.entries.items():
-        entry_place: Place = ("metadata", mid)
-        entries[mid] = entry_place, _parsed(_Entry, value, entry_place)
-    segments = {mid: placed for mid, placed in entries.items() if len(placed[1].z) == 2}
-    events = [_event(mid, placed, clip.attributes, axis, context) for mid, placed in segments.items()]
-    marks = [_clean(placed, clip.attributes, context) for mid, placed in entries.items() if mid not in segments]
+    entries = [
+        _Entry(mid, parse(_Values, value, ("metadata", mid)), view.attributes) for mid, value in view.entries.items()
+    ]
+    events = [_event(entry, axis, context) for entry in entries if entry.is_segment]
+    marks = [_clean(entry, context) for entry in entries if not entry.is_segment]
     clean = next((mark for mark in marks if mark is not None), None)
     if clean is not None and events:
         raise FormatError("a clip with segments cannot be clean", clean)
@@ -199,14 +192,14 @@ def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
         raise FormatError(error.message, place) from error
 
 
-def _video(clip: _Clip, place: Place, files: Mapping[str, Any]) -> _File:
-    """The only video of a view."""
-    view = _parsed(_View, clip.view, place)
+def _video(project: Mapping[str, Any], place: Place) -> _File:
+    """The only video of the view at a place."""
+    files, views = project["file"], project["view"]
     videos = []
-    for number, fid in enumerate(view.fid_list):
+    for number, fid in enumerate(parse(_FileList, views[place[-1]], place).fid_list):
         if fid not in files:
             raise FormatError(f"there is no file {fid!r}", (*place, "fid_list", number))
-        file = _parsed(_File, files[fid], ("file", fid))
+        file = parse(_File, files[fid], ("file", fid))
         if file.type == _VIDEO_FILE:
             videos.append(file)
     if len(videos) != 1:
@@ -214,13 +207,38 @@ def _video(clip: _Clip, place: Place, files: Mapping[str, Any]) -> _File:
     return videos[0]
 
 
-def _event(
-    mid: str, placed: PlacedEntry, attributes: _Attributes, axis: TimeAxis, context: ReadingContext
-) -> AnnotatedEvent:
-    place, entry = placed
-    (start, end) = entry.z
-    span = axis.seconds(start, end, (*place, "z", 0), (*place, "z", 1))
-    label, label_place = _first(attributes.labels, placed, attributes)
+@dataclass(frozen=True)
+class _Entry:
+    """An entry of `metadata`, with the attributes of the project."""
+
+    mid: str
+    values: _Values
+    attributes: _Attributes
+
+    @property
+    def place(self) -> Place:
+        """The place in the document."""
+        return ("metadata", self.mid)
+
+    @property
+    def is_segment(self) -> bool:
+        """Whether the entry has two times."""
+        return len(self.values.z) == 2
+
+    def first(self, aids: Sequence[str]) -> tuple[Sequence[str], Place]:
+        """The texts of the first of some attributes that has a value, and the place of the value."""
+        for aid in aids:
+            place: Place = (*self.place, "av", aid)
+            if aid in self.values.av and (texts := _texts(self.values.av[aid], self.attributes.by_id[aid], place)):
+                return texts, place
+        return (), (*self.place, "av")
+
+
+def _event(entry: _Entry, axis: TimeAxis, context: ReadingContext) -> AnnotatedEvent:
+    attributes = entry.attributes
+    start, end = entry.values.z
+    span = axis.seconds(start, end, (*entry.place, "z", 0), (*entry.place, "z", 1))
+    label, label_place = entry.first(attributes.labels)
     if len(label) > 1:
         raise FormatError(f"a segment has one label, not {len(label)}", label_place)
     if label:
@@ -228,9 +246,9 @@ def _event(
     else:
         context.log.count("segment", "without a label, read as an event without a type")
         type_, dimension = None, None
-    description = ", ".join(_first(attributes.descriptions, placed, attributes)[0] or label)
-    severity = _severity(*_first(attributes.severities, placed, attributes))
-    return AnnotatedEvent(mid, (span,), description, dimension, type_, severity=severity)
+    description = ", ".join(entry.first(attributes.descriptions)[0] or label)
+    severity = _severity(*entry.first(attributes.severities))
+    return AnnotatedEvent(entry.mid, (span,), description, dimension, type_, severity=severity)
 
 
 def _severity(texts: Sequence[str], place: Place) -> int | None:
@@ -241,33 +259,20 @@ def _severity(texts: Sequence[str], place: Place) -> int | None:
     return int(texts[0])
 
 
-def _clean(placed: PlacedEntry, attributes: _Attributes, context: ReadingContext) -> Place | None:
-    """Where an entry without two times says that the clip is clean, None if it does not.
+def _clean(entry: _Entry, context: ReadingContext) -> Place | None:
+    """The place at which an entry without two times marks the clip as clean, None without a mark.
 
     Raises FormatError for an entry with a label.
     """
-    place, entry = placed
-    if _first(attributes.labels, placed, attributes)[0]:
-        times = len(entry.z)
-        message = f"an event needs two times, a start and an end, but the entry with this label has {times or 'none'}"
-        raise FormatError(message, (*place, "z"))
-    for aid in attributes.clean if not entry.z else ():
-        texts, value_place = _first([aid], placed, attributes)
-        if any(text.casefold() in _AFFIRMATIVE for text in texts):
-            return value_place
-    if entry.z or not any(aid in entry.av for aid in attributes.clean):
+    times, attributes = entry.values.z, entry.attributes
+    if entry.first(attributes.labels)[0]:
+        message = "an event needs two times, a start and an end, but the entry with this label has"
+        raise FormatError(f"{message} {len(times) or 'none'}", (*entry.place, "z"))
+    if times or not any(aid in entry.values.av for aid in attributes.clean):
         context.log.count("metadata record", "without two times, left out")
-    return None
-
-
-def _first(aids: Sequence[str], placed: PlacedEntry, attributes: _Attributes) -> tuple[Sequence[str], Place]:
-    """The texts of the first of some attributes that has a value in an entry, and the place of the value."""
-    place, entry = placed
-    for aid in aids:
-        value_place: Place = (*place, "av", aid)
-        if aid in entry.av and (texts := _texts(entry.av[aid], attributes.by_id[aid], value_place)):
-            return texts, value_place
-    return (), (*place, "av")
+        return None
+    marks = [entry.first([aid]) for aid in attributes.clean]
+    return next((place for texts, place in marks if any(text.casefold() in _AFFIRMATIVE for text in texts)), None)
 
 
 def _texts(value: Identifier, attribute: _Attribute, place: Place) -> Sequence[str]:
@@ -284,13 +289,6 @@ def _texts(value: Identifier, attribute: _Attribute, place: Place) -> Sequence[s
     if unknown := [choice for choice in chosen if choice not in options and choice not in known]:
         raise FormatError(f"{unknown[0]!r} is not an option of the attribute {attribute.aname!r}", place)
     return [text for choice in chosen if (text := options.get(choice, choice).strip())]
-
-
-def _parsed(record: type[Record], value: Any, place: Place) -> Record:
-    try:
-        return parse(record, value)
-    except FormatError as error:
-        raise FormatError(error.message, (*place, *error.place)) from error
 
 
 _TYPE_ID, _DESCRIPTION_ID, _SEVERITY_ID, _CLEAN_ID = "1", "2", "3", "4"

@@ -10,7 +10,7 @@ Dimensions, types and severities are lost.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import AliasChoices, Field
@@ -18,7 +18,7 @@ from pydantic import AliasChoices, Field
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation, WrittenIntervals
 from robogaze.core.report import Report
 from robogaze.core.time import Span, union
-from robogaze.datasets.documents import Document, FormatError
+from robogaze.datasets.documents import FormatError
 from robogaze.datasets.formats.base import (
     AnnotationPart,
     AnnotationReader,
@@ -27,6 +27,7 @@ from robogaze.datasets.formats.base import (
     ReadingContext,
     ReportWriter,
     leave_out_undecided,
+    split_records,
 )
 from robogaze.datasets.formats.records import ForeignRecord, Interval, parse
 from robogaze.datasets.formats.time_axis import TimeAxis
@@ -49,15 +50,6 @@ def recognises(value: Any) -> bool:
     return bool(records) and all(
         isinstance(record, dict) and {"no_bugs", "bugs"} <= record.keys() for record in records
     )
-
-
-def split(document: Document) -> Iterator[AnnotationPart]:
-    """Each record."""
-    if isinstance(document.value, list):
-        for number, record in enumerate(document.value):
-            yield AnnotationPart(document, (number,), record)
-    else:
-        yield AnnotationPart(document, (), document.value)
 
 
 def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
@@ -128,6 +120,8 @@ def _record(report: Report) -> dict[str, Any]:
 
 FORMAT = Format(
     "videoglitchbench",
-    AnnotationReader("VideoGlitchBench and GliDe: {video_name, no_bugs, bugs, time_nodes}", recognises, split, read),
+    AnnotationReader(
+        "VideoGlitchBench and GliDe: {video_name, no_bugs, bugs, time_nodes}", recognises, split_records, read
+    ),
     ReportWriter(files, leave_out_undecided),
 )

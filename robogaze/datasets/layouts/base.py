@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from robogaze.core.data import dotted, first_fault
+from robogaze.core.data import fault_of
 from robogaze.datasets.manifest import ManifestEntry
 from robogaze.errors import InputError
 
@@ -68,13 +68,13 @@ class ImportSource:
         """The videos below the path."""
         return tuple(file for file in self.files if file.suffix.lower() in VIDEOS)
 
-    @cached_property
-    def _known(self) -> frozenset[PurePosixPath]:
-        return frozenset(self.files)
-
     def has(self, file: PurePosixPath | str) -> bool:
-        """Whether this file exists below the path."""
-        return PurePosixPath(file) in self._known
+        """Whether this file was listed below the path."""
+        return PurePosixPath(file) in self._listed
+
+    @cached_property
+    def _listed(self) -> frozenset[PurePosixPath]:
+        return frozenset(self.files)
 
     def at(self, file: PurePosixPath | str) -> Path:
         """The path of a file below the path."""
@@ -164,5 +164,4 @@ def make_entry(source: str, **fields: Any) -> ManifestEntry:
     try:
         return ManifestEntry(**fields)
     except ValidationError as error:
-        place, message = first_fault(error)
-        raise InputError(f"{source}: {dotted(place)}: {message}") from error
+        raise InputError(f"{source}: {fault_of(error)}") from error

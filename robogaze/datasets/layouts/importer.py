@@ -16,7 +16,7 @@ from robogaze.datasets.layouts.base import (
     PackedClip,
 )
 from robogaze.datasets.layouts.tar_files import members
-from robogaze.datasets.manifest import ManifestEntry, file_sha256
+from robogaze.datasets.manifest import ManifestEntry, check_unique_ids, file_sha256
 from robogaze.errors import InputError
 from robogaze.store import write_whole
 
@@ -61,7 +61,7 @@ def import_clips(path: Path, layout: str = AUTO) -> Imported:
     if not state.entries:
         first = f"; {state.ignored[0].file}: {state.ignored[0].reason}" if state.ignored else ""
         raise InputError(f"{path} has no clip in the layout {chosen.name} ({chosen.summary}){first}")
-    _check_ids(state.entries)
+    check_unique_ids(state.entries)
     return Imported(chosen.name, tuple(state.entries), tuple(state.ignored), tuple(state.remarks), state.packed)
 
 
@@ -142,12 +142,3 @@ def _ignore_the_rest(source: ImportSource, state: ImportState, layout: FolderLay
             state.ignore(file, f"a video that does not belong to the layout {layout.name}")
         else:
             state.ignore(file, "neither a video nor the description of a clip")
-
-
-def _check_ids(entries: Sequence[ManifestEntry]) -> None:
-    """Raise InputError for two clips with one clip_id, also if they are equal: a manifest cannot list both."""
-    first: dict[str, ManifestEntry] = {}
-    for entry in entries:
-        if entry.clip_id is not None and first.setdefault(entry.clip_id, entry) is not entry:
-            both = f"{first[entry.clip_id].address} and {entry.address}"
-            raise InputError(f"clip_id {entry.clip_id!r} is used for both {both}; ids must be unique")

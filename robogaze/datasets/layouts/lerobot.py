@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from pydantic import ConfigDict, ValidationError
 
-from robogaze.core.data import Data, dotted, first_fault
+from robogaze.core.data import Data, fault_of
 from robogaze.datasets.documents import json_object, text_of
 from robogaze.datasets.layouts.base import FolderLayout, ImportSource, ImportState, make_entry
 from robogaze.datasets.layouts.table import read_rows
@@ -188,8 +188,7 @@ def _parse(kind: type[Record], cells: Mapping[str, Any], place: str) -> Record:
     try:
         return kind.model_validate(dict(cells))
     except ValidationError as error:
-        key, message = first_fault(error)
-        raise InputError(f"{place}: {dotted(key)}: {message}") from error
+        raise InputError(f"{place}: {fault_of(error)}") from error
 
 
 LAYOUT = FolderLayout("lerobot", "LeRobot, v2.0 to v3.0: meta/info.json and videos/", recognises, read)

@@ -9,16 +9,15 @@ The columns are the fields of an entry. Some may have other names:
 The first non-empty one counts. Columns that are not fields of an entry are left out, with a remark.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from robogaze.core.data import dotted
-from robogaze.datasets.documents import Document, FormatError, Table, documents
 from robogaze.datasets.layouts.base import FolderLayout, ImportSource, ImportState, make_entry
 from robogaze.datasets.manifest import ManifestEntry
 from robogaze.datasets.parquet_files import read_parquet
+from robogaze.datasets.rows import table_rows
 from robogaze.errors import InputError
 
 _SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
@@ -48,14 +47,13 @@ def read(source: ImportSource, state: ImportState) -> None:
 
 def read_rows(path: Path) -> list[ClipRow]:
     """The rows of a table, without empty cells. Raises InputError if the file is not a table."""
+    rows: Iterable[tuple[str, Mapping[str, Any]]] = table_rows(path)
     if path.suffix.lower() == ".parquet":
-        rows = enumerate(read_parquet(path), start=1)
-        return [ClipRow(f"{path}, row {number}", _non_empty(cells)) for number, cells in rows]
-    try:
-        return [row for document in documents(path) for row in _document_rows(document)]
-    except FormatError as error:
-        place = f": {dotted(error.place)}" if error.place else ""
-        raise InputError(f"{path}{place}: {error.message}") from error
+        rows = ((f"{path}, row {number}", cells) for number, cells in enumerate(read_parquet(path), start=1))
+    return [
+        ClipRow(source, {name: cell for name, cell in cells.items() if cell is not None and cell != ""})
+        for source, cells in rows
+    ]
 
 
 def add_rows(rows: Sequence[ClipRow], table: Path, folder: Path, state: ImportState, inner: PurePosixPath) -> None:
@@ -88,23 +86,6 @@ def entry_fields(row: ClipRow) -> dict[str, Any]:
         names = (_as_text(row.cells[_MODEL]), fields.get("checkpoint"))
         fields["checkpoint"] = "/".join(str(name) for name in names if name is not None)
     return fields
-
-
-def _document_rows(document: Document) -> Iterator[ClipRow]:
-    value = document.value
-    if isinstance(value, Table):
-        for row in value.rows:
-            yield ClipRow(f"{document.path}:{row.line}", row.cells)
-        return
-    for number, record in enumerate(value if isinstance(value, list) else [value]):
-        source = document.source((number,) if isinstance(value, list) else ())
-        if not isinstance(record, dict):
-            raise InputError(f"{source}: expected an object with the fields of a clip, not {type(record).__name__}")
-        yield ClipRow(source, _non_empty(record))
-
-
-def _non_empty(cells: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in cells.items() if value is not None and value != ""}
 
 
 def _first(row: ClipRow, names: Sequence[str]) -> Any:

@@ -1,7 +1,7 @@
 """Hugging Face's videofolder: `metadata.csv`, `.jsonl` or `.parquet` with a column `file_name`, next to the videos.
 
-Every folder can have one; the name is relative to it. If the first folder below the source is named like a split, it is
-the split.
+Every folder can have such a table; `file_name` is relative to the folder. If the first folder below the source is named
+like a split, the clips in it have this split.
 """
 
 from pathlib import PurePosixPath

@@ -82,11 +82,6 @@ def test_every_annotation_has_a_source_and_an_author(name: str, path: Path, read
 
 
 @each_format
-def test_reading_is_repeatable(name: str, path: Path, sample: Sample, read: ReadAnnotations) -> None:
-    assert read_annotations(path, **sample.options) == read
-
-
-@each_format
 def test_duplicate_annotation_is_refused_with_both_sources(
     name: str, path: Path, sample: Sample, tmp_path: Path
 ) -> None:
@@ -107,7 +102,7 @@ def test_truncated_file_is_refused_or_skipped_when_lenient(name: str, path: Path
         read_annotations(path, **sample.options)
     assert str(refused.value).startswith(f"{file}: is no")
     left = read_annotations(path, lenient=True, **sample.options)
-    assert [skipped.file for skipped in left.skipped] == [f"{file}"]
+    assert [skipped.partition(": ")[0] for skipped in left.skipped] == [f"{file}"]
     assert [annotation.clip_id for annotation in left.annotations] == ([sample.clip_ids[1]] if path.is_dir() else [])
 
 
@@ -119,15 +114,13 @@ def test_empty_file_is_refused(name: str, tmp_path: Path) -> None:
 
 
 @each_format
-@pytest.mark.parametrize(
-    "value", [[], {}, 1, "text", None, [1], {"a": 1}, [[]], {"clips": 1}, {"bugs": 1}, "a,b\n1,2\n"]
-)
-def test_other_content_is_refused_and_not_read_as_empty(name: str, value: Any, tmp_path: Path) -> None:
-    path = write(tmp_path / "other.json", value)
-    with pytest.raises(InputError, match=r"other\.json"):
-        read_annotations(path, format=name, fps=16.0, first_frame=1)
-    with pytest.raises(InputError, match="is in no known format"):
-        read_annotations(path)
+def test_other_content_is_refused_and_not_read_as_empty(name: str, tmp_path: Path) -> None:
+    for value in ([], {}, 1, "text", None, [1], {"a": 1}, [[]], {"clips": 1}, {"bugs": 1}, "a,b\n1,2\n"):
+        path = write(tmp_path / "other.json", value)
+        with pytest.raises(InputError, match=r"other\.json"):
+            read_annotations(path, format=name, fps=16.0, first_frame=1)
+        with pytest.raises(InputError, match="is in no known format"):
+            read_annotations(path)
 
 
 # Any content is read, or refused with the file's name.
@@ -161,13 +154,13 @@ def put(value: Any, place: tuple[str | int, ...], new: Any) -> None:
 def _left_out(path: Path, name: str, sample: Sample) -> str:
     """What a lenient reading leaves out, or why it refuses even so: nothing is there, or something twice."""
     try:
-        return "\n".join(map(str, read_annotations(path, format=name, lenient=True, **sample.options).skipped))
+        return "\n".join(read_annotations(path, format=name, lenient=True, **sample.options).skipped)
     except InputError as error:
         return str(error)
 
 
 @each_structured_format
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_value_is_read_or_refused_with_the_file(name: str, data: st.DataObject, tmp_path: Path) -> None:
     sample = SAMPLES[name]

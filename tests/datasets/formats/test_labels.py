@@ -1,5 +1,6 @@
 """Labels of other tools, mapped to a taxonomy."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -74,12 +75,6 @@ def test_missing_dimension_follows_from_the_type(tmp_path: Path, labels: Labels,
     assert read.annotations[0].findings[0].dimension == dimension
 
 
-def test_event_without_a_type_keeps_none(tmp_path: Path, labels: Labels) -> None:
-    path = write(tmp_path / "bugs.json", {"title_name": "cup", "bugs": [{"observed_fault": "x"}]})
-    event = read_annotations(path, labels=labels).annotations[0].findings[0]
-    assert (event.type, event.dimension) == (None, None)
-
-
 def test_given_dimension_overrides_that_of_the_type(kitchen: Path, tmp_path: Path) -> None:
     domain = load_domain("robot")
     kind = next(iter(domain.types))
@@ -117,14 +112,6 @@ def test_labels_read_through_an_alias_are_counted(tmp_path: Path, labels: Labels
     )
 
 
-def test_aliases_can_be_in_another_file(kitchen: Path, tmp_path: Path, kind: str) -> None:
-    other = write(tmp_path / "mine.yaml", f"schema_version: 1\ntypes:\n  {kind}: [phantom]\n")
-    labels = load_labels(kitchen, other)
-    assert labels.types.find("Phantom") == (kind, True)
-    assert labels.types.find("ghost") is None
-    assert labels.table == other
-
-
 def test_domain_without_aliases_knows_only_its_own_words(kitchen: Path, kind: str) -> None:
     (kitchen / "aliases.yaml").unlink()
     labels = load_labels(kitchen)
@@ -159,10 +146,11 @@ def test_invalid_alias_is_refused_with_its_line(kitchen: Path, old: str, new: st
 
 
 def test_alias_with_two_meanings_is_refused(tmp_path: Path) -> None:
-    first, second = list(load_domain("robot").types)[:2]
-    table = write(tmp_path / "a.yaml", f"schema_version: 1\ntypes:\n  {first}: [ghost]\n  {second}: [Ghost!]\n")
-    with pytest.raises(DomainError, match=f"a.yaml:4: 'Ghost!' means both {first} and {second}"):
-        load_labels("robot", table)
+    folder = shutil.copytree(domain_folders()["robot"], tmp_path / "robot")
+    first, second = list(load_domain(folder).types)[:2]
+    write(folder / "aliases.yaml", f"schema_version: 1\ntypes:\n  {first}: [ghost]\n  {second}: [Ghost!]\n")
+    with pytest.raises(DomainError, match=f"aliases.yaml:4: 'Ghost!' means both {first} and {second}"):
+        load_labels(folder)
 
 
 # Labels outside the taxonomy.

@@ -173,8 +173,7 @@ def test_invalid_value_is_refused_with_file_line_and_key(
     read = read_annotations(path, lenient=True, **sample.options)
     assert [annotation.clip_id for annotation in read.annotations] == [sample.clip_ids[1]]
     (left,) = read.skipped
-    assert str(left).startswith(f"{where}{why}")
-    assert (left.file, left.key) == (f"{file}", key)
+    assert left.startswith(f"{where}{why}")
 
 
 ROWS = (
@@ -211,7 +210,10 @@ def test_invalid_jsonl_line_is_refused_with_its_number(tmp_path: Path) -> None:
         read_annotations(path)
     read = read_annotations(path, lenient=True)
     assert [annotation.clip_id for annotation in read.annotations] == ["pot"]
-    assert [(skipped.line, skipped.key) for skipped in read.skipped] == [(3, "events.0.severity"), (4, "")]
+    assert [skipped.split(": ")[:2] for skipped in read.skipped] == [
+        [f"{path}:3", "events.0.severity"],
+        [f"{path}:4", "Invalid JSON"],
+    ]
 
 
 def test_whole_numbers_may_be_written_as_floats(tmp_path: Path) -> None:

@@ -17,8 +17,6 @@ from robogaze.datasets.formats.read import iter_annotations, read_annotations
 from robogaze.errors import InputError
 from robogaze.store import ManifestLine, RunFolder
 
-DEMO = Path(__file__).parents[3] / "datasets" / "demo" / "annotations.jsonl"
-
 
 def full_report() -> Report:
     """A report with everything an annotation takes over."""
@@ -71,13 +69,6 @@ def test_reports_by_line_file_or_list_are_equal(tmp_path: Path) -> None:
     assert [name for name, annotation in read_as[0].items() if annotation.clean] == ["pot"]
 
 
-def test_shipped_annotations_can_be_read(tmp_path: Path) -> None:
-    read = read_annotations(DEMO)
-    assert len(read.annotations) == 10
-    assert {annotation.author for annotation in read.annotations} == {"simulator"}
-    assert read.annotations[1].source == f"{DEMO}:2"
-
-
 def test_unreadable_clips_of_a_run_are_listed(tmp_path: Path) -> None:
     run = tmp_path / "run"
     with RunFolder(run, {"pipeline": "full"}) as folder:
@@ -87,7 +78,7 @@ def test_unreadable_clips_of_a_run_are_listed(tmp_path: Path) -> None:
         folder.write_unreadable([Unreadable(uri="pan.mp4", reason="it holds no frame")])
     read = read_annotations(run)
     assert sorted(annotation.clip_id for annotation in read.annotations) == ["cup/1", "pot"]
-    assert [str(skipped) for skipped in read.skipped] == [f"{run / 'unreadable.json'}: pan.mp4: it holds no frame"]
+    assert list(read.skipped) == [f"{run / 'unreadable.json'}: pan.mp4: it holds no frame"]
     assert read.warnings == ()
 
 
@@ -96,7 +87,7 @@ def test_run_with_unreadable_clips_is_valid_and_a_damaged_list_is_not(tmp_path: 
     write(tmp_path / "reports" / "pot.json", report("pot"))
     assert [annotation.clip_id for annotation in read_annotations(tmp_path).annotations] == ["pot"]
     write(tmp_path / "unreadable.json", [{"uri": "pan.mp4"}])
-    with pytest.raises(InputError, match=r"unreadable\.json: 0\.reason: Field required; delete the file"):
+    with pytest.raises(InputError, match=r"unreadable\.json is damaged \(0\.reason: Field required\); remove it"):
         read_annotations(tmp_path)
 
 
@@ -115,12 +106,10 @@ def test_annotations_are_yielded_before_a_later_error(tmp_path: Path) -> None:
         next(annotations)
 
 
-def test_equal_values_of_reports_are_shared(tmp_path: Path) -> None:
-    lines = [json.dumps(report(f"clip {number}")) for number in range(3)]
-    first, *others = read_annotations(write(tmp_path / "reports.jsonl", "\n".join(lines))).annotations
-    for other in others:
-        for name in ("frame_times_s", "coverage", "taxonomy", "fingerprint"):
-            assert getattr(other, name) is getattr(first, name)
+def test_equal_frame_times_of_reports_are_shared(tmp_path: Path) -> None:
+    lines = [json.dumps(report(f"clip {number}")) for number in range(2)]
+    first, second = read_annotations(write(tmp_path / "reports.jsonl", "\n".join(lines))).annotations
+    assert first.frame_times_s is second.frame_times_s
 
 
 def test_one_clip_may_have_two_authors_but_not_one_author_twice(tmp_path: Path) -> None:

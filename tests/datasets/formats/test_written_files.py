@@ -59,14 +59,6 @@ def test_csv_keeps_status_coverage_events_and_fields(tmp_path: Path) -> None:
         assert list(got.frame_times_s or ()) == pytest.approx(list(wanted.frame_times_s or ()))
 
 
-def test_undecided_clip_is_not_clean_when_read_from_csv(tmp_path: Path) -> None:
-    read = annotations(exported("csv", tmp_path) / "events.csv")
-    assert {name for name, annotation in read.items() if annotation.clean} == {"pot"}
-    assert (read["pixels"].status, read["pixels"].verdict) == ("complete", "undecided")
-    assert read["pixels"].coverage == {"matter": "examined", "light": "partial"}
-    assert (read["none"].status, read["none"].covered) == ("unscored", frozenset())
-
-
 def test_csv_has_no_frame_rate_without_a_constant_one(tmp_path: Path) -> None:
     read = annotations(exported("csv", tmp_path, [uneven()]) / "events.csv")["uneven"]
     assert (read.frame_times_s, read.duration_s) == (None, 0.6)
@@ -155,6 +147,35 @@ def test_fiftyone_names_every_video_with_labels(tmp_path: Path) -> None:
     assert detections[0]["attributes"] == {"id": "E1", "dimension": "matter", "severity": 4, "description": CUP}
 
 
+# VideoGlitchBench.
+
+
+def test_videoglitchbench_record_has_the_keys_of_the_benchmark_and_is_read_again(tmp_path: Path) -> None:
+    path = exported("videoglitchbench", tmp_path) / "batch_report.json"
+    cup, pot = json.loads(path.read_text())
+    assert cup == {
+        "video_name": "cup.v1.mp4",
+        "cups_name": "kitchen",
+        "no_bugs": False,
+        "bugs": [CUP, "The lid floats."],
+        "time_nodes": [[[1.0, 1.5], [2.0, 2.0625]], [[1.0, 2.5]]],
+    }
+    assert (pot["no_bugs"], pot["bugs"], pot["time_nodes"]) == (True, [], [])
+    read = annotations(path)["kitchen/cup.v1"]
+    assert spans(read) == [(Span(1.0, 1.5), Span(2.0, 2.0625)), (Span(1.0, 2.5),)]
+    assert [event.description for event in read.findings] == [CUP, "The lid floats."]
+    assert read.fields == {"cups_name": "kitchen"}
+
+
+@pytest.mark.parametrize(("instruction", "title"), [("ARK", "ARK"), (None, "")])
+def test_videoglitchbench_title_defaults_to_the_instruction(
+    instruction: str | None, title: str, tmp_path: Path
+) -> None:
+    report = make_report("pot", clip=make_clip(id="pot", instruction=instruction))
+    (record,) = json.loads((exported("videoglitchbench", tmp_path, [report]) / "batch_report.json").read_text())
+    assert record["cups_name"] == title
+
+
 # Label Studio.
 
 
@@ -196,11 +217,6 @@ def test_label_studio_has_no_prediction_for_undecided_reports(tmp_path: Path) ->
     assert {(task["data"]["status"], task["data"]["verdict"]) for task in tasks if not task["predictions"]} == {
         ("partial", "undecided"), ("unscored", "undecided"), ("complete", "undecided")
     }  # fmt: skip
-
-
-def test_label_studio_leaves_out_clips_without_a_constant_rate(tmp_path: Path) -> None:
-    found = export_reports([uneven()], videos(tmp_path, uneven()), "label-studio", tmp_path)
-    assert found.left_out == {"without a constant frame rate, which the format cannot express": 1}
 
 
 def test_label_studio_results_match_the_configuration(tmp_path: Path) -> None:
@@ -256,11 +272,6 @@ def test_via_has_a_view_of_every_clip_and_values_of_its_attributes(tmp_path: Pat
             attribute = value["attribute"][aid]
             assert attribute["anchor_id"] == ("FILE1_Z2_XY0" if entry["z"] else "FILE1_Z0_XY0")
             assert attribute["type"] == 1 or chosen in attribute["options"]
-
-
-def test_via_leaves_out_parts_of_videos(tmp_path: Path) -> None:
-    found = export_reports([part_of_a_video()], videos(tmp_path), "via", tmp_path)
-    assert found.left_out == {"a part of a longer video, which the format cannot express": 1}
 
 
 # WebVTT.
@@ -357,6 +368,13 @@ def test_tables_give_the_part_with_the_video(tmp_path: Path) -> None:
     assert [row["video"] for row in rows] == ["kitchen/cup.v1.mp4#t=10.0,14.0"]
 
 
-def test_label_studio_leaves_out_parts_of_videos(tmp_path: Path) -> None:
-    found = export_reports([part_of_a_video()], videos(tmp_path), "label-studio", tmp_path)
-    assert found.left_out == {"a part of a longer video, which the format cannot express": 1}
+@pytest.mark.parametrize(
+    ("to", "report", "reason"),
+    [
+        ("label-studio", uneven(), "without a constant frame rate, which the format cannot express"),
+        ("label-studio", part_of_a_video(), "a part of a longer video, which the format cannot express"),
+        ("via", part_of_a_video(), "a part of a longer video, which the format cannot express"),
+    ],
+)
+def test_clips_that_a_format_cannot_express_are_left_out(to: str, report: Report, reason: str, tmp_path: Path) -> None:
+    assert export_reports([report], videos(tmp_path, uneven()), to, tmp_path).left_out == {reason: 1}

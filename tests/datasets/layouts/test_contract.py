@@ -1,15 +1,13 @@
 """The contract of every layout."""
 
 import shutil
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from layouts.samples import SAMPLES, Sample, write
 from robogaze.datasets.layouts import LAYOUTS
-from robogaze.datasets.layouts.base import ImportSource
-from robogaze.datasets.layouts.importer import Imported, import_clips, unpack
+from robogaze.datasets.layouts.importer import Imported, import_clips
 from robogaze.datasets.manifest import ManifestEntry, manifest_text, read_manifest
 from robogaze.errors import InputError
 
@@ -42,13 +40,9 @@ def test_every_layout_has_a_sample() -> None:
 
 
 @each_layout
-def test_layout_is_recognised(name: str, found: Imported) -> None:
+def test_layout_is_recognised_and_import_by_name_gives_the_same(name: str, path: Path, found: Imported) -> None:
     assert found.layout == name
-
-
-@each_layout
-def test_import_by_name_equals_import_by_recognition(name: str, path: Path, found: Imported) -> None:
-    assert import_clips(path, name) == import_clips(path) == found
+    assert import_clips(path, name) == found
 
 
 @each_layout
@@ -68,15 +62,6 @@ def test_ignored_files_have_a_reason(name: str, sample: Sample, found: Imported)
 
 
 @each_layout
-def test_every_video_is_a_clip_or_ignored(name: str, path: Path, found: Imported) -> None:
-    source = ImportSource.of(path)
-    clips = {entry.path for entry in found.entries}
-    ignored = {source.at(ignored.file) for ignored in found.ignored}
-    assert {source.at(video) for video in source.videos} <= clips | ignored
-    assert not clips & ignored
-
-
-@each_layout
 def test_manifest_paths_are_relative_to_its_folder(name: str, root: Path, found: Imported, tmp_path: Path) -> None:
     for folder in (root, tmp_path / "else" / "where"):
         text = manifest_text(found.entries, folder)
@@ -89,13 +74,6 @@ def test_manifest_paths_are_relative_to_its_folder(name: str, root: Path, found:
 
 def _without_paths(entry: ManifestEntry) -> ManifestEntry:
     return entry.with_(path=Path("x"), initial_frame=None)
-
-
-@each_layout
-def test_clip_ids_are_unique(name: str, found: Imported, tmp_path: Path) -> None:
-    found = unpack(found, tmp_path / "unpacked")
-    ids = {entry.id_for(sha256(entry.path.read_bytes()).hexdigest()) for entry in found.entries}
-    assert len(ids) == len(found.entries)
 
 
 @each_layout

@@ -91,14 +91,6 @@ def test_invalid_row_is_refused_with_its_place(row: dict[str, Any], message: str
         import_clips(write(tmp_path / "clips.jsonl", lines(row)))
 
 
-def test_duplicate_clip_id_is_refused(tmp_path: Path) -> None:
-    video(tmp_path / "cup.mp4")
-    video(tmp_path / "pot.mp4", 1)
-    rows = [{"path": path, "clip_id": "one"} for path in ("cup.mp4", "pot.mp4")]
-    with pytest.raises(InputError, match=r"clip_id 'one' is used for both .*cup\.mp4 and .*pot\.mp4"):
-        import_clips(write(tmp_path / "clips.jsonl", lines(*rows)))
-
-
 # Folders.
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from robogaze.datasets.layouts.importer import import_clips, unpack
-from robogaze.datasets.layouts.tar_files import members
 from robogaze.datasets.layouts.webdataset import MAX_CLIP_TEXT_BYTES
 from robogaze.errors import InputError
 
@@ -154,10 +153,3 @@ print(peak() - before)
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     assert (tmp_path / "out" / "a" / "c0.mp4").stat().st_size == size
     assert int(done.stdout) < 32 << 10, "in KiB"
-
-
-def test_members_are_in_the_order_of_the_archive(tmp_path: Path) -> None:
-    path = tmp_path / "a.tar"
-    path.write_bytes(plain(("b", b"12"), ("a", b"")))
-    with members(path) as files:
-        assert [(file.name, b"".join(file.chunks())) for file in files] == [("b", b"12"), ("a", b"")]
