@@ -8,11 +8,9 @@ from typing import Any
 import pytest
 from stub_server import Stub, running
 
-from backends.samples import request
+from backends.samples import batch_backend, openai_backend, request
 from robogaze.backends import BACKENDS
 from robogaze.backends.base import Backend, Completion
-from robogaze.backends.batch import BatchBackend
-from robogaze.backends.openai import OpenAIBackend
 from robogaze.backends.rehearsal import RehearsalBackend
 from robogaze.backends.scripted import ScriptedBackend, ScriptedReply
 
@@ -22,16 +20,16 @@ def _scripted(tmp_path: Path, url: str) -> Backend:
 
 
 def _batch(tmp_path: Path, url: str) -> Backend:
-    key = request().key(BatchBackend("m", tmp_path).identity)
+    key = request().key(batch_backend(tmp_path).identity)
     message = {"content": '{"cup": true, "word": "cup"}'}
     body = {"model": "m", "choices": [{"finish_reason": "stop", "message": message}]}
     line = {"custom_id": key, "response": {"status_code": 200, "body": body}, "error": None}
     (tmp_path / "answers.jsonl").write_text(json.dumps(line) + "\n")
-    return BatchBackend("m", tmp_path)
+    return batch_backend(tmp_path)
 
 
 MAKERS: dict[str, Callable[[Path, str], Backend]] = {
-    "openai": lambda tmp_path, url: OpenAIBackend("stub", url, "key", timeout_s=5),
+    "openai": lambda tmp_path, url: openai_backend(url),
     "batch": _batch,
     "scripted": _scripted,
     "rehearsal": lambda tmp_path, url: RehearsalBackend(),

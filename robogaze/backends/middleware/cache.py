@@ -167,7 +167,7 @@ class AnswerStore:
         self._database.close()
 
 
-@dataclass(frozen=True)
+@dataclass
 class Cache(Middleware):
     """Answers from the store where it can, and stores new answers."""
 

@@ -26,7 +26,7 @@ def _check(first_name: FirstName, model: str, does: str, name: str) -> None:
         )
 
 
-@dataclass(frozen=True)
+@dataclass
 class ModelIdentityGuard(Middleware):
     """Raises ModelChanged when the server of `model` uses another name than at first."""
 
