@@ -4,7 +4,8 @@ Images are data URLs in the request, each after its label. With `send: video` co
 video, which vLLM reads. The request then states the time of every frame, because vLLM would otherwise keep 32 frames
 and assume one per second.
 
-A picture may also be named and not sent (`PictureReferences`): by the address of a file, or as one that the server has.
+A request can name a picture in place of sending it (`PictureReferences`): by the address of a file, or by the SHA-256
+of a picture that the server already has.
 
 The pictures of a request are megabytes, and many requests wait for their answers at once. So a body is sent in chunks,
 and each picture is read and encoded when its chunk is sent.

@@ -27,7 +27,7 @@ _MIN_KEY_LENGTH = 8
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """The authorities that are trusted, read once and not for every model."""
+    """The trusted certificate authorities. They are read once and not for every model."""
     import httpx2
 
     return httpx2.create_ssl_context()

@@ -33,16 +33,16 @@ MAX_RETRY_AFTER_S = 86_400.0
 _READY_TIMEOUT_S = 20.0
 
 _GATEWAY_ERRORS = (502, 503, 504)
-"""What a gateway answers when the server behind it is unreachable."""
+"""The status codes of a gateway whose server is unreachable."""
 
 _MAY_LACK_PICTURES = (400, 404, 422, 500)
-"""What a server may answer when it does not have a picture that a request names."""
+"""The status codes of a server that does not have a picture that a request names."""
 
 _CANNOT_READ_FILES = (b"--allowed-local-media-path", b"[Errno 2]", b"[Errno 13]")
-"""In what vLLM answers (400 or 500) to the address of a file outside its folder, that is missing, or not readable."""
+"""Text in the error replies (400 or 500) of vLLM for a file that is outside its folder, missing or not readable."""
 
 _MOST_KNOWN = 1024
-"""Pictures that a server is expected to have: vLLM keeps 4 GB of processed pictures, the latest ones."""
+"""The number of latest pictures that a server is expected to keep. vLLM keeps 4 GB of processed pictures."""
 
 _HINTS = {
     401: "set the environment variable that api_key_env names",
@@ -102,7 +102,7 @@ class OpenAIBackend:
         return parse_completion(self._parse(reply), time.perf_counter() - started)
 
     async def _ask(self, request: Request, files: Mapping[str, str]) -> HttpReply:
-        """Send a request; pictures that the server turns out not to have any more are sent in full."""
+        """Send a request, and send it again with all its pictures if the server no longer has some of them."""
         if not self.config.reuse_pictures:
             return await self._post(request, PictureReferences(files))
         names = [image.picture.sha256 for image in request.images]
@@ -113,7 +113,7 @@ class OpenAIBackend:
                 self._known.pop(name, None)
             reply = await self._post(request, PictureReferences(files, frozenset()))
         if reply.status == 200:
-            for name in names:  # the latest at the end
+            for name in names:  # the latest picture is the last
                 self._known.pop(name, None)
                 self._known[name] = None
             for name in list(self._known)[:-_MOST_KNOWN]:
@@ -193,7 +193,7 @@ def _error_text(content: bytes) -> str:
 
 
 def _served_model(listing: Any, name: str) -> str | None:
-    """What is served under a name: vLLM lists the root of the weights. None where the name is not listed."""
+    """The model that is served under a name, None if the name is not listed. vLLM lists its weights as `root`."""
     models = listing.get("data") if isinstance(listing, dict) else None
     entries = (entry for entry in models if isinstance(entry, dict)) if isinstance(models, list) else ()
     served = next((entry for entry in entries if entry.get("id") == name), None)

@@ -32,15 +32,14 @@ Masks = Callable[[NDArray[np.uint8]], Mask | None]
 class Sam3:
     """The tracker of SAM 3; loaded on first use."""
 
-    def __init__(self, name: str, device: str | None = None) -> None:
-        """`device` None uses a GPU if there is one. Raises MissingExtra when a package is not installed."""
+    def __init__(self, name: str) -> None:
+        """Raises MissingExtra when a package is not installed."""
         for package in _PACKAGES:
             try:
                 import_module(package)
             except ImportError as error:
                 raise MissingExtra(package, "transformers") from error
         self.name = name
-        self.device = device
         self._lock = Lock()
 
     @property
@@ -75,7 +74,7 @@ class Sam3:
 
         if not all(hasattr(transformers, name) for name in _CLASSES):
             raise MissingExtra(f"transformers with SAM 3 (this is {transformers.__version__})", "transformers")
-        device = self.device or ("cuda" if torch.cuda.is_available() else "cpu")
+        device = "cuda" if torch.cuda.is_available() else "cpu"
         try:
             kind = transformers.AutoConfig.from_pretrained(self.name).model_type
             if kind not in _KINDS:

@@ -81,7 +81,7 @@ def judge_check(pairs: Path, judge: str, rubric: str, split: str | None, repeats
 
 
 def _print_unscored(rated: Sequence[RatedPair], run: Sequence[Judgement]) -> None:
-    """The number of pairs without a similarity, and the first reason, because the cause is often the same for all."""
+    """Print the number of unscored pairs and the first reason, because the cause is often the same for all."""
     failed = [
         (pair.pair, judgement.rationale)
         for pair, judgement in zip(rated, run, strict=True)
