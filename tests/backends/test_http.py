@@ -37,7 +37,7 @@ def sends(raw: bytes, status: int = 200, **headers: str) -> Stub:
     return Stub(behave=lambda body: Reply(raw=raw, status=status, headers=named))
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("status", [301, 308])
 async def test_redirect_is_not_followed_and_both_addresses_are_named(status: int) -> None:
     elsewhere = Stub()
     with running(elsewhere) as other:
@@ -48,7 +48,7 @@ async def test_redirect_is_not_followed_and_both_addresses_are_named(status: int
     assert elsewhere.requests == 0
 
 
-@pytest.mark.parametrize("location", ["", "http://[", "//other/v1", "\x7f", f"http://h/?key={KEY}", "x" * 9000])
+@pytest.mark.parametrize("location", ["", "http://[", f"http://h/?key={KEY}", "x" * 9000])
 async def test_redirect_to_any_address_is_a_refusal(location: str) -> None:
     error = await asked(sends(b"", 307, location=location))
     assert isinstance(error, RequestRefused)
@@ -106,9 +106,7 @@ async def test_unreadable_body_is_a_server_fault(raw: bytes, encoding: str, says
 
 
 LISTS: list[Any] = [
-    {}, [], None, True, 5, "stub", {"data": None}, {"data": {}}, {"data": "stub"}, {"data": ["stub"]}, {"data": [None]},
-    {"data": [[]]}, {"data": [{}]}, {"data": [{"id": None}]}, {"data": [{"id": 5}]}, {"data": [{"id": ["stub"]}]},
-    {"object": "list"}, {"models": ["stub"]}, [{"id": "stub"}], {"data": [{"id": "other"}]}, {"error": "no"},
+    None, "stub", {"data": None}, {"data": ["stub", [], {}, {"id": 5}]}, [{"id": "stub"}], {"data": [{"id": "other"}]},
 ]  # fmt: skip
 
 

@@ -82,18 +82,12 @@ def test_its_identity_is_its_content(tmp_path: Path) -> None:
 FAULTS = [
     (LINE + LINE, "own.jsonl:2: this pair is listed twice (clip 'c', reference 'r', prediction 'p')"),
     (LINE.replace("0.25", "1.25"), "own.jsonl:1: similarity: Input should be less than or equal to 1"),
-    (LINE.replace("0.25", "-0.1"), "own.jsonl:1: similarity: Input should be greater than or equal to 0"),
     ("\n" + LINE.replace("0.25", "NaN"), "own.jsonl:2: similarity: "),
     (LINE.replace("0.25", '"0.25"'), "own.jsonl:1: similarity: Input should be a valid number"),
-    (LINE.replace("0.25", "true"), "own.jsonl:1: similarity: Input should be a valid number"),
-    (LINE.replace(', "similarity": 0.25', ""), "own.jsonl:1: similarity: Field required"),
     (LINE.replace("_id", "", 2).replace("clip", "clip_id"), "own.jsonl:1: a line has either 'reference' and "),
     (LINE.replace('"reference_id": "r", ', ""), "own.jsonl:1: a line has either 'reference' and 'prediction', or "),
     (LINE.replace("clip_id", "clip"), "own.jsonl:1: clip: unknown key; a line has: clip_id, reference, "),
-    (LINE.replace('"clip_id": "c", ', ""), "own.jsonl:1: clip_id: Field required"),
-    (LINE.replace('"c"', "3"), "own.jsonl:1: clip_id: Input should be a valid string"),
     (LINE[:40], "own.jsonl:1: Invalid JSON"),
-    ("[1]\n", "own.jsonl:1: Input should be an object"),
 ]
 
 
