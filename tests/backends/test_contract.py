@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from stub_server import Stub, running
 
-from backends.samples import batch_backend, openai_backend, request
-from robogaze.backends import BACKENDS
+from backends.samples import batch_backend, image, openai_backend, request
+from robogaze.backends import BACKENDS, Decoding
 from robogaze.backends.base import Backend, Completion
 from robogaze.backends.rehearsal import RehearsalBackend
 from robogaze.backends.scripted import ScriptedBackend, ScriptedReply
@@ -65,11 +66,6 @@ def test_identity_is_json_without_secrets(backend: Backend) -> None:
 
 
 def test_cache_key_covers_everything_an_answer_depends_on_and_nothing_else() -> None:
-    from dataclasses import replace
-
-    from backends.samples import image
-    from robogaze.backends import Decoding
-
     identity = {"kind": "openai", "name": "m", "url": "u"}
     original = request()
     key = original.key(identity)

@@ -99,8 +99,8 @@ def test_a_fault_is_named_with_line_and_key(tmp_path: Path, text: str, message: 
 
 
 def test_a_file_that_is_not_there_or_is_not_text_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"none\.jsonl cannot be read as UTF-8 text"):
+    with pytest.raises(InputError, match=r"none\.jsonl cannot be read: No such file"):
         TableJudge.read(tmp_path / "none.jsonl")
     (tmp_path / "raw.jsonl").write_bytes(b"\xff\xfe{")
-    with pytest.raises(InputError, match=r"raw\.jsonl cannot be read as UTF-8 text"):
+    with pytest.raises(InputError, match=r"raw\.jsonl is not UTF-8 text"):
         TableJudge.read(tmp_path / "raw.jsonl")
