@@ -18,7 +18,6 @@ from robogaze.errors import InputError, MissingExtra
 from robogaze.threads import in_thread
 
 _PACKAGES = ("torch", "torchvision", "transformers")
-_CLASSES = ("Sam3TrackerVideoModel", "Sam3TrackerVideoProcessor")
 _KINDS = ("sam3_video", "sam3_tracker_video")  # the published weights (detector and tracker), and the tracker alone
 _OBJECT_ID = 1  # any number: only one object is tracked
 
@@ -72,8 +71,6 @@ class Sam3:
         import torch
         import transformers
 
-        if not all(hasattr(transformers, name) for name in _CLASSES):
-            raise MissingExtra(f"transformers with SAM 3 (this is {transformers.__version__})", "transformers")
         device = "cuda" if torch.cuda.is_available() else "cpu"
         try:
             kind = transformers.AutoConfig.from_pretrained(self.name).model_type
