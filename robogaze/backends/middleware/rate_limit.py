@@ -45,7 +45,7 @@ class Price(Data):
             return None
         cached = completion.cached_tokens or 0
         cached_usd = self.prompt_usd if self.cached_usd is None else self.cached_usd
-        fresh = completion.prompt_tokens - cached
+        fresh = max(0, completion.prompt_tokens - cached)
         return (
             fresh * self.prompt_usd + cached * cached_usd + completion.completion_tokens * self.completion_usd
         ) / 1e6
