@@ -133,7 +133,7 @@ class RunError(RobogazeError):
 class RunStopped(RobogazeError):
     """The run stops on purpose; the same command resumes it.
 
-    `at_once` is False where the other clips of the run first send the requests that they can.
+    `at_once` is False if the other clips of the run still send their requests before the run stops.
     """
 
     at_once = True

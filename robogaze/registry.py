@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from pathlib import Path
 from typing import Generic, TypeVar, cast
 
 from robogaze.errors import InputError
@@ -65,21 +64,16 @@ class Registry(Generic[Part]):
             ) from error
 
     def _points(self) -> tuple[EntryPoint, ...]:
-        return _installed(f"robogaze.{self.kind}", _search_path())
+        return _installed(f"robogaze.{self.kind}", tuple(sys.path))
 
     def _others(self) -> dict[str, EntryPoint]:
         return {point.name: point for point in self._points()}
 
 
 @lru_cache(maxsize=64)
-def _installed(group: str, search_path: tuple[tuple[str, int], ...]) -> tuple[EntryPoint, ...]:
+def _installed(group: str, search_path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
     """The entry points of a group. Finding them takes milliseconds, and parts are loaded often."""
     return tuple(entry_points(group=group))
-
-
-def _search_path() -> tuple[tuple[str, int], ...]:
-    """The folders of packages, and when each last changed, as it does when a package is installed."""
-    return tuple((name, path.stat().st_mtime_ns) for name in sys.path if (path := Path(name)).is_dir())
 
 
 def _imported(path: str) -> object:

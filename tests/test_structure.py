@@ -126,22 +126,6 @@ def test_what_is_evaluated_comes_from_reports_alone() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_the_search_for_imports_finds_them() -> None:
-    text = """
-import numpy
-import robogaze.media.decode as decode
-from robogaze import __version__, doctor
-from robogaze.core.time import Span
-if TYPE_CHECKING:
-    from robogaze.stages.pipeline import Pipeline
-def late():
-    from robogaze.cli import main
-    import_module("robogaze.web.server")
-"""
-    found = imported(Module(PACKAGE / "evidence" / "sample.py", text, ast.parse(text)))
-    assert sorted(found) == [(3, "media"), (4, "doctor"), (5, "core"), (7, "stages"), (9, "cli"), (10, "web")]
-
-
 # Output, environment, threads, YAML.
 
 
@@ -245,21 +229,6 @@ def test_no_word_of_a_domain_is_a_value_in_code() -> None:
         for hit in hits(module, pattern, str(node.value), node.lineno)
     ]
     assert not found, "\n".join(found)
-
-
-def test_the_search_for_words_finds_them() -> None:
-    text = """'''A blur is a blur.'''
-kind = "blur"
-wrong = f"no {kind} of object_floating"  # Task
-# Progress, robots
-"""
-    module = Module(PACKAGE / "sample.py", text, ast.parse(text))
-    assert [node.value for node in literals(module)] == ["blur", "no ", " of object_floating"]
-    assert list(hits(module, whole(("object_floating", "task progress")))) == [
-        "robogaze/sample.py:3: object_floating",
-        "robogaze/sample.py:3: Task\n# Progress",
-    ]
-    assert not list(hits(module, whole(("floating", "object", "robot"))))
 
 
 # Sizes.

@@ -8,13 +8,12 @@ is converted or guessed. An invalid answer is sent back to the model with the er
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from robogaze.backends.base import Completion
-from robogaze.backends.reply import CUT_OFF, check_finished, check_nesting
+from robogaze.backends.reply import CUT_OFF, check_finished
 
 A = TypeVar("A", bound=BaseModel)
 
@@ -73,10 +72,6 @@ def _without_reasoning(text: str) -> str:
 
 def _object(content: str) -> tuple[str, Any]:
     """The only JSON object in a text, as text and as data."""
-    try:
-        check_nesting(content)
-    except ValueError as error:
-        raise UnreadableAnswer(f"the answer cannot be read: {error}") from error
     found: list[tuple[str, Any]] = []
     position = content.find("{")
     while position >= 0 and len(found) < 2:
@@ -93,6 +88,8 @@ def _object_at(content: str, start: int) -> tuple[Any, int]:
         return json.JSONDecoder(object_pairs_hook=_without_duplicate_keys).raw_decode(content, start)
     except ValueError as error:
         raise UnreadableAnswer(f"the answer is not valid JSON: {error}"[:_MAX_ERROR_CHARACTERS]) from error
+    except RecursionError as error:
+        raise UnreadableAnswer("the answer is nested too deeply") from error
 
 
 def _without_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -105,16 +102,15 @@ def _without_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _reports_nothing(value: Any) -> bool:
     """Whether data holds lists and all of them are empty."""
-    lists = list(_lists(value))
+    lists, waiting = [], [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            waiting += part.values()
+        elif isinstance(part, list):
+            lists.append(part)
+            waiting += part
     return bool(lists) and not any(lists)
-
-
-def _lists(value: Any) -> Iterator[list[Any]]:
-    if isinstance(value, list):
-        yield value
-    children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for child in children:
-        yield from _lists(child)
 
 
 def _errors(error: ValidationError) -> str:

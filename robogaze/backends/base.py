@@ -7,9 +7,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass as validated_dataclass
 
 from robogaze.core.data import Data
 from robogaze.core.pictures import FrameImage
@@ -75,24 +76,33 @@ def _sha256(value: Any) -> str:
     return sha256(json.dumps(value, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
-@dataclass(frozen=True)
+MAX_BYTES = 16 * 2**20
+"""Maximum size of a reply, decompressed."""
+
+ReplyText = Annotated[str, Field(max_length=MAX_BYTES)]
+TokenCount = Annotated[int, Field(ge=0, le=10**9)]
+Amount = Annotated[float, Field(ge=0)]
+
+
+@validated_dataclass(frozen=True, config=ConfigDict(strict=True, allow_inf_nan=False, extra="forbid"))
 class Completion:
     """A model's reply.
 
     `model` is the server's own name for the model, empty when it sends none. `finish_reason` is the server's ("stop",
     "length", ...), `refusal` the model's text where it refused. Token counts and `cost_usd` are None when the server
-    does not count tokens or no price is configured. `facts` are further facts about the reply for the ledger.
+    does not count tokens or no price is configured. `facts` are further facts about the reply for the ledger. Raises
+    ValidationError for a field of another type.
     """
 
-    text: str
-    model: str
-    finish_reason: str | None = None
-    refusal: str | None = None
-    prompt_tokens: int | None = None
-    cached_tokens: int | None = None
-    completion_tokens: int | None = None
-    cost_usd: float | None = None
-    latency_s: float = 0.0
+    text: ReplyText
+    model: ReplyText
+    finish_reason: ReplyText | None = None
+    refusal: ReplyText | None = None
+    prompt_tokens: TokenCount | None = None
+    cached_tokens: TokenCount | None = None
+    completion_tokens: TokenCount | None = None
+    cost_usd: Amount | None = None
+    latency_s: Amount = 0.0
     facts: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -116,7 +126,7 @@ class Backend(Protocol):
         """Release connections and memory."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Middleware:
     """A backend that wraps another one. Subclasses change `complete`."""
 

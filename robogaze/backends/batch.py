@@ -13,30 +13,31 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import from_json
+
 from robogaze.backends.base import Completion, Request
-from robogaze.backends.chat_request import RequestFormat, request_body
+from robogaze.backends.chat_request import request_body
 from robogaze.backends.config import ModelConfig
-from robogaze.backends.reply import check_finished, check_nesting, parse_completion, quoted
+from robogaze.backends.reply import check_finished, parse_completion, quoted
 from robogaze.errors import AnswersPending, InputError, RequestRefused, ServerFault
 
 _REQUESTS = "requests-"
 
 
 def open_backend(config: ModelConfig, environ: Mapping[str, str]) -> "BatchBackend":
-    """The backend of a model; its url is the folder. Raises InputError without one."""
-    if config.url is None:
-        raise InputError("a batch model needs url: the folder of its requests and answers")
-    return BatchBackend(config.name, Path(config.url), config.request_format)
+    """The backend of a model; its url is the folder."""
+    return BatchBackend(config)
 
 
 class BatchBackend:
     """A model behind a batch service. `name` is the served model's; empty leaves it out of the requests."""
 
-    def __init__(self, name: str, folder: Path, request_format: RequestFormat | None = None) -> None:
-        """Read the answers in the folder. Raises InputError for an invalid line."""
-        self.name = name
-        self.folder = folder
-        self.request_format = request_format or RequestFormat()
+    def __init__(self, config: ModelConfig) -> None:
+        """Read the answers in the folder. Raises InputError without a folder and for an invalid line."""
+        if config.url is None:
+            raise InputError("a batch model needs url: the folder of its requests and answers")
+        self.config = config
+        self.folder = folder = Path(config.url)
         self.pending: set[str] = set()
         folder.mkdir(parents=True, exist_ok=True)
         requests = sorted(folder.glob(f"{_REQUESTS}*.jsonl"))
@@ -49,8 +50,8 @@ class BatchBackend:
     @property
     def identity(self) -> Mapping[str, Any]:
         """Kind, name and request format; not the folder, which may be moved."""
-        used = self.request_format
-        return {"kind": "batch", "name": self.name, "send": used.send, "structured": used.structured}
+        used = self.config
+        return {"kind": "batch", "name": used.name, "send": used.send, "structured": used.structured}
 
     def was_sent(self, request: Request) -> bool:
         """Whether the request was written or answered earlier."""
@@ -83,7 +84,7 @@ class BatchBackend:
             self._written_bytes = size
 
     def _write(self, key: str, request: Request) -> None:
-        body = request_body(request, self.name, self.request_format)
+        body = request_body(request, self.config)
         line = {"custom_id": key, "method": "POST", "url": "/v1/chat/completions", "body": body}
         with self._out.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
@@ -101,8 +102,7 @@ def _lines(path: Path) -> Iterable[dict[str, Any]]:
     with path.open(encoding="utf-8") as file:
         for number, text in enumerate(file, start=1):
             try:
-                check_nesting(text)
-                line = json.loads(text)
+                line = from_json(text)
                 if not isinstance(line, dict) or not isinstance(line.get("custom_id"), str):
                     raise ValueError("it has no custom_id")
             except ValueError as error:

@@ -4,7 +4,8 @@ Images are data URLs in the request, each after its label. With `send: video` co
 video, which vLLM reads. The request then states the time of every frame, because vLLM would otherwise keep 32 frames
 and assume one per second.
 
-A picture may also be named and not sent (`PictureReferences`): by the address of a file, or as one that the server has.
+A request can name a picture in place of sending it (`PictureReferences`): by the address of a file, or by the SHA-256
+of a picture that the server already has.
 
 The pictures of a request are megabytes, and many requests wait for their answers at once. So a body is sent in chunks,
 and each picture is read and encoded when its chunk is sent.
@@ -15,29 +16,11 @@ from base64 import b64encode
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from secrets import token_hex
-from typing import Any, Literal
+from typing import Any
 
 from robogaze.backends.base import ClipTiming, Request
+from robogaze.backends.config import ModelConfig, Send
 from robogaze.core.pictures import FrameImage
-
-Send = Literal["images", "video", "file"]
-Structured = Literal["json_schema", "json_object", "none"]
-TokenLimitField = Literal["max_tokens", "max_completion_tokens"]
-
-
-def shown_as(send: Send) -> Send:
-    """What the model is shown; pictures sent as files count as images."""
-    return "images" if send == "file" else send
-
-
-@dataclass(frozen=True)
-class RequestFormat:
-    """What differs between servers; `extra_body` is added to each request unchanged."""
-
-    send: Send = "images"
-    structured: Structured = "json_schema"
-    token_limit_field: TokenLimitField = "max_tokens"
-    extra_body: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -65,32 +48,28 @@ def _base64(image: FrameImage) -> str:
 
 
 def request_body(
-    request: Request,
-    model: str,
-    request_format: RequestFormat,
-    encoded: Encoded = _base64,
-    references: PictureReferences = SEND_ALL,
+    request: Request, model: ModelConfig, encoded: Encoded = _base64, references: PictureReferences = SEND_ALL
 ) -> dict[str, Any]:
     """The body of a chat completion request; an empty model name is left out."""
     decoding = request.decoding
     settings = {"temperature": decoding.temperature, "top_p": decoding.top_p, "seed": decoding.seed}
     body: dict[str, Any] = {
-        **({"model": model} if model else {}),
+        **({"model": model.name} if model.name else {}),
         "messages": [
             {"role": "system", "content": request.system},
-            {"role": "user", "content": list(_content(request, request_format.send, encoded, references))},
+            {"role": "user", "content": list(_content(request, model.send, encoded, references))},
         ],
-        request_format.token_limit_field: decoding.max_tokens,
+        model.token_limit_field: decoding.max_tokens,
         **{key: value for key, value in settings.items() if value is not None},
     }
-    if request.schema is not None and request_format.structured == "json_schema":
+    if request.schema is not None and model.structured == "json_schema":
         schema = {"name": request.stage, "schema": request.schema, "strict": True}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
-    elif request.schema is not None and request_format.structured == "json_object":
+    elif request.schema is not None and model.structured == "json_object":
         body["response_format"] = {"type": "json_object"}
-    if request_format.send == "video" and request.timing is not None and (frames := _video_frames(request)):
+    if model.send == "video" and request.timing is not None and (frames := _video_frames(request)):
         body["media_io_kwargs"] = {"video": _video_facts(frames, request.timing)}
-    return {**body, **request_format.extra_body}
+    return {**body, **model.extra_body}
 
 
 @dataclass(frozen=True)
@@ -100,9 +79,7 @@ class StreamedBody:
     parts: tuple[bytes | FrameImage, ...]
 
     @classmethod
-    def of(
-        cls, request: Request, model: str, request_format: RequestFormat, references: PictureReferences = SEND_ALL
-    ) -> "StreamedBody":
+    def of(cls, request: Request, model: ModelConfig, references: PictureReferences = SEND_ALL) -> "StreamedBody":
         """The body of a request, as `request_body`."""
         images: list[FrameImage] = []
         mark = token_hex(16)  # no text of a request contains it
@@ -111,7 +88,7 @@ class StreamedBody:
             images.append(image)
             return mark
 
-        body = request_body(request, model, request_format, marked, references)
+        body = request_body(request, model, marked, references)
         texts = json.dumps(body).encode().split(mark.encode())
         between = (part for pair in zip(images, texts[1:], strict=True) for part in pair)
         return cls((texts[0], *between))

@@ -21,7 +21,6 @@ from urllib.parse import urlsplit
 from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from robogaze.backends.base import Decoding
-from robogaze.backends.chat_request import RequestFormat, Send, Structured, TokenLimitField, shown_as
 from robogaze.backends.middleware.rate_limit import Price, RateLimits
 from robogaze.backends.middleware.retry import RetryPolicy
 from robogaze.backends.secrets import secret_in
@@ -34,6 +33,8 @@ from robogaze.errors import InputError, OptionError
 if TYPE_CHECKING:
     from robogaze.backends import OpenBackend
     from robogaze.registry import Registry
+
+Send = Literal["images", "video", "file"]
 
 _FALLBACK = {"llm": "vlm", "critic": "vlm", "judge": "llm"}
 
@@ -76,8 +77,8 @@ class ModelConfig(Data):
     """With `send: file`, a folder in which the server reads pictures, at the same path as here."""
     reuse_pictures: bool = False
     """Name pictures that the server already has instead of sending them again (vLLM)."""
-    structured: Structured = "json_schema"
-    token_limit_field: TokenLimitField = "max_tokens"
+    structured: Literal["json_schema", "json_object", "none"] = "json_schema"
+    token_limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     decoding: Decoding = Decoding()
     timeout_s: float = Field(default=180, gt=0)
     limits: RateLimits = RateLimits()
@@ -145,8 +146,9 @@ class ModelConfig(Data):
         return () if self.url is None else tuple(url.strip() for url in self.url.split(","))
 
     @property
-    def request_format(self) -> RequestFormat:
-        return RequestFormat(self.send, self.structured, self.token_limit_field, self.extra_body)
+    def shown_as(self) -> Send:
+        """What the model is shown; pictures that are sent as files count as images."""
+        return "images" if self.send == "file" else self.send
 
     @classmethod
     def parse(cls, spec: str) -> Self:
@@ -213,12 +215,12 @@ class ModelsConfig(Data):
     def answer_settings(self) -> dict[str, Any]:
         """The settings that affect answers and reports, for run.json: without limits, retries, prices and keys."""
         settings = self.model_dump(mode="json", exclude={"models": {"__all__": _NOT_IN_ANSWERS}})
-        for model in settings["models"].values():
+        for name, model in settings["models"].items():
             if model["kind"] == "batch" or model["server"] is not None:
                 del model["url"]  # a folder, which may be moved, or addresses that `server` names
             if model["server"] is None:
                 del model["server"]
-            model["send"] = shown_as(model["send"])
+            model["send"] = self.models[name].shown_as
         if self.tracker is None:
             del settings["tracker"]
         return settings

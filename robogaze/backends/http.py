@@ -1,27 +1,25 @@
 """An HTTP client for backends: sends JSON, reads replies of bounded size, raises BackendError.
 
-Redirects are refused: images and keys go only to the address that the user gave. A reply is decompressed here, up to
-the maximum size. A key that the server repeats in a reply is removed from it.
+Redirects are refused: images and keys go only to the address that the user gave. A key that the server repeats in a
+reply is removed from it.
 """
 
 import asyncio
 import ssl
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
-from urllib.parse import quote, urljoin
+from urllib.parse import quote
 
+from robogaze.backends.base import MAX_BYTES
 from robogaze.backends.chat_request import StreamedBody
-from robogaze.backends.reply import MAX_BYTES, quoted
-from robogaze.errors import BackendError, RequestRefused, ServerFault, ServerStalled, Unreachable
+from robogaze.backends.reply import quoted
+from robogaze.errors import RequestRefused, ServerFault, ServerStalled, Unreachable
 
 if TYPE_CHECKING:
     import httpx2
 
-_GZIP_OR_ZLIB = 47
-_COMPRESSED = ("gzip", "x-gzip", "deflate")
 _REMOVED = "[key]"
 _MIN_KEY_LENGTH = 8
 """A shorter key may be in a reply by chance; it is removed from messages only."""
@@ -29,7 +27,7 @@ _MIN_KEY_LENGTH = 8
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """The authorities that are trusted, read once and not for every model."""
+    """The trusted certificate authorities. They are read once and not for every model."""
     import httpx2
 
     return httpx2.create_ssl_context()
@@ -81,6 +79,9 @@ class HttpClient:
             raise RequestRefused(
                 f"{self.address} is not a valid address ({self.redact(error)}); use http://HOST:PORT/v1"
             ) from error
+        except httpx2.DecodingError as error:
+            message = f"the server at {self.address} sent a reply that cannot be decompressed ({self.redact(error)})"
+            raise ServerFault(message) from error
         except httpx2.HTTPError as error:
             reason = self.redact(error) or type(error).__name__
             message = f"the server at {self.address} cannot be reached ({reason}); is the server running?"
@@ -94,7 +95,11 @@ class HttpClient:
             headers.update({"Content-Type": "application/json", "Content-Length": str(len(body))})
         async with self._client.stream(method, url, content=body, headers=headers) as response:
             if 300 <= response.status_code < 400:
-                raise self._redirected(url, response)
+                location = self.redact(response.headers.get("location", "")) or "no address"
+                raise RequestRefused(
+                    f"{url} answers {response.status_code} and redirects to {location}; RoboGaze does not follow "
+                    "redirects: use the new address if the model's server is there"
+                )
             content = self._without_key(await self._body(response))
             stream = response.extensions.get("network_stream")  # None if the reply came from no network
             if response.status_code >= 500 and stream is not None:
@@ -103,33 +108,10 @@ class HttpClient:
                 await stream.aclose()
             return HttpReply(response.status_code, dict(response.headers), content)
 
-    def _redirected(self, url: str, response: "httpx2.Response") -> BackendError:
-        location = response.headers.get("location", "")
-        try:
-            target = urljoin(url, location)
-        except ValueError:
-            target = location
-        return RequestRefused(
-            f"{url} answers {response.status_code} and redirects to {self.redact(target) or 'no address'}; RoboGaze "
-            "does not follow redirects: use the new address if the model's server is there"
-        )
-
     async def _body(self, response: "httpx2.Response") -> bytes:
-        encoding = response.headers.get("content-encoding", "").strip().lower()
-        if encoding not in ("", "identity", *_COMPRESSED):
-            raise ServerFault(
-                f"the server at {self.address} compressed its reply as {quoted(encoding)}; RoboGaze accepts gzip only"
-            )
-        decompressor = zlib.decompressobj(_GZIP_OR_ZLIB) if encoding in _COMPRESSED else None
         content = bytearray()
-        async for chunk in response.aiter_raw():
-            try:
-                content += (
-                    chunk if decompressor is None else decompressor.decompress(chunk, MAX_BYTES + 1 - len(content))
-                )
-            except zlib.error as error:
-                message = f"the server at {self.address} sent a reply that cannot be decompressed ({error})"
-                raise ServerFault(message) from error
+        async for chunk in response.aiter_bytes():
+            content += chunk
             if len(content) > MAX_BYTES:
                 raise ServerFault(f"the server at {self.address} sent more than {MAX_BYTES // 2**20} MiB in a reply")
         return bytes(content)

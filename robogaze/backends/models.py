@@ -6,11 +6,11 @@ from typing import Any
 from robogaze.backends.base import Backend
 from robogaze.backends.batch import BatchBackend
 from robogaze.backends.config import ModelConfig, ModelsConfig
-from robogaze.backends.middleware.budget import Budget
+from robogaze.backends.middleware.budget import Budget, UsageCounter
 from robogaze.backends.middleware.cache import AnswerStore, Cache
 from robogaze.backends.middleware.model_identity import ModelIdentityGuard
 from robogaze.backends.middleware.outage import OutageWait
-from robogaze.backends.middleware.rate_limit import RateLimiter, no_request_was_sent
+from robogaze.backends.middleware.rate_limit import RateLimiter
 from robogaze.backends.middleware.reply_checks import FinishCheck, TypeCheck
 from robogaze.backends.middleware.retry import Retry
 from robogaze.backends.sam3 import Sam3
@@ -58,14 +58,20 @@ class Models:
         for name in dict.fromkeys(config.roles.values()):
             model = config.models[name]
             opened = BACKENDS.load(model.kind)(model, environ)
-            counter = None if usage is None else usage.usage(name)
-            was_sent = opened.was_sent if isinstance(opened, BatchBackend) else no_request_was_sent
-            backend: Backend = TypeCheck(opened)
-            backend = RateLimiter.around(backend, model.limits, model.price, counter, was_sent, budget)
-            backend = Retry(FinishCheck(backend), model.retry)
+            limiter = RateLimiter(
+                TypeCheck(opened),
+                model.limits,
+                model.price,
+                UsageCounter() if usage is None else usage.usage(name),
+                budget=budget or Budget(),
+            )
+            if isinstance(opened, BatchBackend):
+                limiter.was_sent = opened.was_sent
+            backend: Backend = Retry(FinishCheck(limiter), model.retry)
             if usage is not None:
                 backend = ModelIdentityGuard(backend, name, usage.first_name)
-            backend = OutageWait.around(backend, outage_s)
+            if outage_s > 0:
+                backend = OutageWait(backend, outage_s)
             backends[name] = Cache(backend, answers) if answers is not None else backend
         return cls(config, backends, None if config.tracker is None else Sam3(config.tracker.sam3))
 

@@ -5,11 +5,10 @@ import math
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
-from pathlib import Path
 from typing import Any
 
 from robogaze.backends.base import Backend, Completion, Request
-from robogaze.backends.chat_request import PictureReferences, RequestFormat, StreamedBody, shown_as
+from robogaze.backends.chat_request import PictureReferences, StreamedBody
 from robogaze.backends.config import ModelConfig
 from robogaze.backends.http import HttpClient, HttpReply
 from robogaze.backends.middleware.balance import LoadBalancer
@@ -25,7 +24,6 @@ from robogaze.errors import (
     ServerStalled,
     Unreachable,
 )
-from robogaze.threads import in_thread
 
 OPENAI_URL = "https://api.openai.com/v1"
 
@@ -33,20 +31,18 @@ MAX_RETRY_AFTER_S = 86_400.0
 """Maximum Retry-After that is accepted from a server; `RetryPolicy.longest_wait_s` limits the wait itself."""
 
 _READY_TIMEOUT_S = 20.0
-_SMALL_REPLY_BYTES = 2**16
-"""Larger replies are parsed in a thread, beside the event loop."""
 
 _GATEWAY_ERRORS = (502, 503, 504)
-"""What a gateway answers when the server behind it is unreachable."""
+"""The status codes of a gateway whose server is unreachable."""
 
 _MAY_LACK_PICTURES = (400, 404, 422, 500)
-"""What a server may answer when it does not have a picture that a request names."""
+"""The status codes of a server that does not have a picture that a request names."""
 
 _CANNOT_READ_FILES = (b"--allowed-local-media-path", b"[Errno 2]", b"[Errno 13]")
-"""In what vLLM answers (400 or 500) to the address of a file outside its folder, that is missing, or not readable."""
+"""Text in the error replies (400 or 500) of vLLM for a file that is outside its folder, missing or not readable."""
 
 _MOST_KNOWN = 1024
-"""Pictures that a server is expected to have: vLLM keeps 4 GB of processed pictures, the latest ones."""
+"""The number of latest pictures that a server is expected to keep. vLLM keeps 4 GB of processed pictures."""
 
 _HINTS = {
     401: "set the environment variable that api_key_env names",
@@ -62,59 +58,36 @@ def open_backend(config: ModelConfig, environ: Mapping[str, str]) -> Backend:
     check_key_is_not_in(json.dumps(config.model_dump(mode="json", exclude={"api_key_env"})), key)
     if config.media_path is not None and not config.media_path.is_dir():
         raise InputError(f"media_path: {config.media_path} is not a folder; name one that the server may read")
-    servers = [
-        OpenAIBackend(
-            config.name,
-            url,
-            key,
-            config.timeout_s,
-            config.request_format,
-            server=config.server,
-            media_path=config.media_path,
-            reuse_pictures=config.reuse_pictures,
-        )
-        for url in config.urls or (None,)
-    ]
+    if not config.urls:
+        return OpenAIBackend(config, OPENAI_URL, key)
+    servers = [OpenAIBackend(config, url, key) for url in config.urls]
     if len(servers) == 1:
         return servers[0]
     return LoadBalancer(servers, {**servers[0].identity, "url": config.server or config.url})
 
 
 class OpenAIBackend:
-    """A model behind an OpenAI-compatible server; `url` None means OpenAI itself."""
+    """A model behind one OpenAI-compatible server."""
 
-    def __init__(
-        self,
-        name: str,
-        url: str | None,
-        api_key: str | None,
-        timeout_s: float,
-        request_format: RequestFormat | None = None,
-        *,
-        server: str | None = None,
-        media_path: Path | None = None,
-        reuse_pictures: bool = False,
-    ) -> None:
-        """`server` names the address in cache keys and reports; the default is the address itself.
-
-        See `ModelConfig` for `media_path` and `reuse_pictures`.
-        """
-        self.name = name
+    def __init__(self, config: ModelConfig, url: str, key: str | None = None) -> None:
+        self.config = config
         self.url = url
-        self.server = server or url
-        self.request_format = request_format or RequestFormat()
-        self.http = HttpClient(url or OPENAI_URL, api_key, timeout_s)
-        self._media_path = media_path
-        self._folder = None if media_path is None else PictureFolder(media_path)
-        self._reuse_pictures = reuse_pictures
+        self.http = HttpClient(url, key, config.timeout_s)
+        self._folder = None if config.media_path is None else PictureFolder(config.media_path)
         self._known: dict[str, None] = {}
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """Kind, name, server and request format."""
-        used = self.request_format
-        settings = {"send": shown_as(used.send), "structured": used.structured, "extra_body": dict(used.extra_body)}
-        return {"kind": "openai", "name": self.name, "url": self.server, **settings}
+        """Kind, name, server and request format; the address of OpenAI itself is None."""
+        config = self.config
+        return {
+            "kind": "openai",
+            "name": config.name,
+            "url": config.server or (self.url if config.urls else None),
+            "send": config.shown_as,
+            "structured": config.structured,
+            "extra_body": config.extra_body,
+        }
 
     async def complete(self, request: Request) -> Completion:
         """Answer a request; see `robogaze.backends.base.Backend`."""
@@ -126,11 +99,11 @@ class OpenAIBackend:
                 reply = await self._ask(request, files)
         if reply.status != 200:
             raise self._status_error(reply)
-        return parse_completion(await self._parse(reply), time.perf_counter() - started)
+        return parse_completion(self._parse(reply), time.perf_counter() - started)
 
     async def _ask(self, request: Request, files: Mapping[str, str]) -> HttpReply:
-        """Send a request; pictures that the server turns out not to have any more are sent in full."""
-        if not self._reuse_pictures:
+        """Send a request, and send it again with all its pictures if the server no longer has some of them."""
+        if not self.config.reuse_pictures:
             return await self._post(request, PictureReferences(files))
         names = [image.picture.sha256 for image in request.images]
         known = frozenset(name for name in names if name in self._known)
@@ -140,7 +113,7 @@ class OpenAIBackend:
                 self._known.pop(name, None)
             reply = await self._post(request, PictureReferences(files, frozenset()))
         if reply.status == 200:
-            for name in names:  # the latest at the end
+            for name in names:  # the latest picture is the last
                 self._known.pop(name, None)
                 self._known[name] = None
             for name in list(self._known)[:-_MOST_KNOWN]:
@@ -148,14 +121,12 @@ class OpenAIBackend:
         return reply
 
     async def _post(self, request: Request, references: PictureReferences) -> HttpReply:
-        body = StreamedBody.of(request, self.name, self.request_format, references)
+        body = StreamedBody.of(request, self.config, references)
         return await self.http.send("POST", "/chat/completions", body)
 
-    async def _parse(self, reply: HttpReply) -> Any:
+    def _parse(self, reply: HttpReply) -> Any:
         try:
-            if len(reply.content) <= _SMALL_REPLY_BYTES:
-                return parse_json(reply.content)
-            return await in_thread(parse_json, reply.content)
+            return parse_json(reply.content)
         except ValueError as error:
             reason = self.http.redact(error)
             raise ServerFault(f"{self._server} sent a reply that cannot be read ({reason})") from error
@@ -178,7 +149,7 @@ class OpenAIBackend:
         if reply.status != 200:
             return None  # some servers answer requests but have no /models
         try:
-            return _served_model(await self._parse(reply), self.name)
+            return _served_model(self._parse(reply), self.config.name)
         except ServerFault as error:
             raise Unreachable(f"{self._server} is not an OpenAI-compatible server; its /models is not JSON") from error
 
@@ -189,15 +160,16 @@ class OpenAIBackend:
 
     @property
     def _server(self) -> str:
-        return f"the server at {self.url or OPENAI_URL}"
+        return f"the server at {self.url}"
 
     def _status_error(self, reply: HttpReply) -> BackendError:
         status, wait_s = reply.status, retry_after_s(reply.headers.get("retry-after"))
-        message = f"{self._server} answers {status} for {self.name}: {self.http.redact(_error_text(reply.content))}"
-        if self._media_path is not None and any(words in reply.content for words in _CANNOT_READ_FILES):
+        said, folder = self.http.redact(_error_text(reply.content)), self.config.media_path
+        message = f"{self._server} answers {status} for {self.config.name}: {said}"
+        if folder is not None and any(words in reply.content for words in _CANNOT_READ_FILES):
             return RequestRefused(
-                f"{message}; start the server with --allowed-local-media-path {self._media_path}, a folder that it "
-                "shares with RoboGaze at the same path"
+                f"{message}; start the server with --allowed-local-media-path {folder}, a folder that it shares with "
+                "RoboGaze at the same path"
             )
         if status == 429 and b"insufficient_quota" not in reply.content:
             return RateLimited(message, wait_s)
@@ -221,7 +193,7 @@ def _error_text(content: bytes) -> str:
 
 
 def _served_model(listing: Any, name: str) -> str | None:
-    """What is served under a name: vLLM lists the root of the weights. None where the name is not listed."""
+    """The model that is served under a name, None if the name is not listed. vLLM lists its weights as `root`."""
     models = listing.get("data") if isinstance(listing, dict) else None
     entries = (entry for entry in models if isinstance(entry, dict)) if isinstance(models, list) else ()
     served = next((entry for entry in entries if entry.get("id") == name), None)

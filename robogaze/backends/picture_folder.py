@@ -17,7 +17,7 @@ MOST_BYTES = 2**30
 
 
 class PictureFolder:
-    """A folder of its own inside a folder that the server may read; close it to delete the files."""
+    """A temporary folder inside a folder that the server may read. `close` deletes it with its files."""
 
     def __init__(self, inside: Path, most_bytes: int = MOST_BYTES) -> None:
         self._inside = inside
@@ -61,7 +61,7 @@ class PictureFolder:
             if size is None:
                 path.write_bytes(image.jpeg)
                 path.chmod(0o644)
-            self._sizes[name] = len(image.content)  # the latest at the end
+            self._sizes[name] = len(image.content)  # the latest picture is the last
         return path.as_uri()
 
     def _delete_unused(self) -> None:

@@ -14,8 +14,8 @@ from robogaze.backends.base import Completion, Request
 def plainest(schema: Mapping[str, Any]) -> Any:
     """The simplest value of a schema.
 
-    null where it is allowed, the first value of an enumeration, the middle of a range, one item in a list. A list that
-    has room for every value of an enumeration holds each once.
+    The value is null where null is allowed, else the first value of an enumeration, the middle of a range, or a list of
+    one item. A list that has room for every value of an enumeration holds each value once.
     """
     return _value(schema, schema.get("$defs", {}))
 

@@ -4,54 +4,31 @@ Replies are untrusted data. A reply that cannot be parsed is an error of that on
 or RequestRefused, which is not. Only token counts, names and facts are ignored when they are invalid.
 """
 
-import json
-import math
-import re
 import reprlib
 from collections.abc import Mapping
-from itertools import accumulate
 from typing import Any
 
-from robogaze.backends.base import Completion
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import from_json
+
+from robogaze.backends.base import MAX_BYTES, Completion
 from robogaze.errors import RequestRefused, ServerFault
 
-MAX_BYTES = 16 * 2**20
-"""Maximum size of a reply, decompressed."""
-
-MAX_DEPTH = 100
-"""Maximum nesting of lists and objects in a reply."""
-
-_MAX_BRACKETS = 2_000_000
 _MAX_COUNT = 10**9
 _MAX_NAME = 200
 _MAX_QUOTED = 200
-_STEP = {"[": 1, "{": 1, "]": -1, "}": -1}
 _TEXT_PARTS = ("text", "output_text")
 _REASONING_PARTS = ("thinking", "reasoning", "redacted_thinking")
 _ENDED = (None, "stop")
 CUT_OFF = "length"
+_COMPLETION = TypeAdapter(Completion)
 
 
-def parse_json(text: str | bytes) -> Any:
+def parse_json(content: bytes) -> Any:
     """Parse JSON. Raises ValueError for invalid JSON or UTF-8, and for text that is too large or nested too deeply."""
-    if len(text) > MAX_BYTES:
+    if len(content) > MAX_BYTES:
         raise ValueError(f"it is larger than {MAX_BYTES // 2**20} MiB")
-    decoded = text.decode() if isinstance(text, bytes) else text
-    check_nesting(decoded)
-    return json.loads(decoded)
-
-
-def check_nesting(text: str) -> None:
-    """Raise ValueError for JSON that is nested deeper than MAX_DEPTH, in time linear in its length."""
-    if text.count("[") + text.count("{") <= MAX_DEPTH:
-        return
-    # Escapes are removed first, then strings, so that only structural brackets are left.
-    plain = re.sub(r'"[^"]*"?', "", text.replace("\\\\", "").replace('\\"', ""))
-    brackets = re.sub(r"[^][{}]+", "", plain)
-    if len(brackets) > _MAX_BRACKETS:
-        raise ValueError(f"it has more than {_MAX_BRACKETS // 2:,} lists and objects")
-    if max(accumulate(map(_STEP.__getitem__, brackets)), default=0) > MAX_DEPTH:
-        raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
+    return from_json(content)
 
 
 def parse_completion(reply: Any, latency_s: float = 0.0) -> Completion:
@@ -65,40 +42,23 @@ def parse_completion(reply: Any, latency_s: float = 0.0) -> Completion:
     _check_error(choice, reply)
     message = _object(choice.get("message"), "without choices: the message", reply)
     text, refusal = _content(message.get("content"), reply)
-    reason = choice.get("finish_reason")
-    if reason is not None and not (isinstance(reason, str) and _is_unicode(reason)):
-        raise _fault("with a finish_reason that is not text", reply)
     usage = _part(record, "usage")
     prompt = _count(usage.get("prompt_tokens"))
     cached = _count(_part(usage, "prompt_tokens_details").get("cached_tokens"))
-    return Completion(
-        text=text,
-        model=server_name(record.get("model")),
-        finish_reason=reason,
-        refusal=refusal or _refusal(message.get("refusal"), reply),
-        prompt_tokens=prompt,
-        cached_tokens=None if cached is None or cached > (prompt or 0) else cached,
-        completion_tokens=_count(usage.get("completion_tokens")),
-        latency_s=round(latency_s, 3),
-        facts=_facts(record, message, text),
-    )
-
-
-def check_types(completion: Completion) -> None:
-    """Raise ValueError unless every field has its type. Backends of other packages may return anything."""
-    counts = (completion.prompt_tokens, completion.cached_tokens, completion.completion_tokens)
-    amounts = (completion.latency_s, 0.0 if completion.cost_usd is None else completion.cost_usd)
-    maybe = [text for text in (completion.finish_reason, completion.refusal) if text is not None]
-    texts = (completion.text, completion.model, *maybe)
-    if not all(isinstance(text, str) and len(text) <= MAX_BYTES and _is_unicode(text) for text in texts):
-        raise ValueError("a text field is not text")
-    if any(count is not None and _count(count) is None for count in counts):
-        raise ValueError("a token count is not a count")
-    if not all(type(amount) in (int, float) and math.isfinite(amount) and amount >= 0 for amount in amounts):
-        raise ValueError("the cost or the latency is not a non-negative number")
-    facts = completion.facts
-    if not isinstance(facts, Mapping) or not all(isinstance(part, str) for pair in facts.items() for part in pair):
-        raise ValueError("the facts are not text")
+    try:
+        return Completion(
+            text=text,
+            model=server_name(record.get("model")),
+            finish_reason=choice.get("finish_reason"),
+            refusal=refusal or message.get("refusal") or None,
+            prompt_tokens=prompt,
+            cached_tokens=None if cached is None or cached > (prompt or 0) else cached,
+            completion_tokens=_count(usage.get("completion_tokens")),
+            latency_s=round(latency_s, 3),
+            facts=_facts(record, message, text),
+        )
+    except ValidationError as error:
+        raise _fault(f"with an invalid {error.errors()[0]['loc'][0]}", reply) from error
 
 
 def check_finished(completion: Completion) -> None:
@@ -116,19 +76,15 @@ def check_finished(completion: Completion) -> None:
 
 
 def is_answer(completion: Completion) -> bool:
-    """Whether a completion is valid, finished and not a refusal, so that it may be stored."""
-    try:
-        check_types(completion)
-    except ValueError:
-        return False
+    """Whether a completion is finished and not a refusal, so that it may be stored."""
     return completion.finish_reason in _ENDED and not completion.refusal
 
 
-def read_stored(text: Any) -> Completion | None:
+def read_stored(text: str) -> Completion | None:
     """A completion that was stored as JSON; None for anything that is not a valid answer."""
     try:
-        completion = Completion(**parse_json(text))
-    except (TypeError, ValueError):
+        completion = _COMPLETION.validate_json(text)
+    except ValidationError:
         return None
     return completion if is_answer(completion) else None
 
@@ -167,7 +123,7 @@ def _check_error(record: Mapping[str, Any], reply: Any) -> None:
 def _content(content: Any, reply: Any) -> tuple[str, str | None]:
     """The text of a message's content, and the refusal if a part of it is one."""
     if content is None or isinstance(content, str):
-        return _unicode(content or "", reply), None
+        return content or "", None
     if not isinstance(content, list):
         raise _fault("with content that is not text", reply)
     texts, refusals = [], []
@@ -176,33 +132,10 @@ def _content(content: Any, reply: Any) -> tuple[str, str | None]:
         if kind in _TEXT_PARTS and isinstance(part.get("text"), str):
             texts.append(part["text"])
         elif kind == "refusal":
-            refusals.append(part.get("refusal"))
+            refusals.append(part.get("refusal") or "refused")
         elif kind not in _REASONING_PARTS:
             raise _fault("with a part of its content that is not text", reply)
-    refusal = _refusal(refusals[0] or "refused", reply) if refusals else None
-    return _unicode("".join(texts), reply), refusal
-
-
-def _refusal(refusal: Any, reply: Any) -> str | None:
-    if not refusal:
-        return None
-    if not isinstance(refusal, str):
-        raise _fault("with a refusal that is not text", reply)
-    return _unicode(refusal, reply)
-
-
-def _unicode(text: str, reply: Any) -> str:
-    if not _is_unicode(text):
-        raise _fault("with an invalid character (a lone surrogate)", reply)
-    return text
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return "".join(texts), refusals[0] if refusals else None
 
 
 def _count(value: Any) -> int | None:

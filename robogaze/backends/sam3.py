@@ -18,7 +18,6 @@ from robogaze.errors import InputError, MissingExtra
 from robogaze.threads import in_thread
 
 _PACKAGES = ("torch", "torchvision", "transformers")
-_CLASSES = ("Sam3TrackerVideoModel", "Sam3TrackerVideoProcessor")
 _KINDS = ("sam3_video", "sam3_tracker_video")  # the published weights (detector and tracker), and the tracker alone
 _OBJECT_ID = 1  # any number: only one object is tracked
 
@@ -32,15 +31,14 @@ Masks = Callable[[NDArray[np.uint8]], Mask | None]
 class Sam3:
     """The tracker of SAM 3; loaded on first use."""
 
-    def __init__(self, name: str, device: str | None = None) -> None:
-        """`device` None uses a GPU if there is one. Raises MissingExtra when a package is not installed."""
+    def __init__(self, name: str) -> None:
+        """Raises MissingExtra when a package is not installed."""
         for package in _PACKAGES:
             try:
                 import_module(package)
             except ImportError as error:
                 raise MissingExtra(package, "transformers") from error
         self.name = name
-        self.device = device
         self._lock = Lock()
 
     @property
@@ -73,9 +71,7 @@ class Sam3:
         import torch
         import transformers
 
-        if not all(hasattr(transformers, name) for name in _CLASSES):
-            raise MissingExtra(f"transformers with SAM 3 (this is {transformers.__version__})", "transformers")
-        device = self.device or ("cuda" if torch.cuda.is_available() else "cpu")
+        device = "cuda" if torch.cuda.is_available() else "cpu"
         try:
             kind = transformers.AutoConfig.from_pretrained(self.name).model_type
             if kind not in _KINDS:

@@ -30,15 +30,14 @@ def open_backend(config: ModelConfig, environ: Mapping[str, str]) -> "Transforme
 class TransformersBackend:
     """A vision-language model from a folder or a hub id; loaded on first use."""
 
-    def __init__(self, name: str, device: str | None = None) -> None:
-        """`device` None uses a GPU if there is one. Raises MissingExtra when a package is not installed."""
+    def __init__(self, name: str) -> None:
+        """Raises MissingExtra when a package is not installed."""
         for package in _PACKAGES:
             try:
                 import_module(package)
             except ImportError as error:
                 raise MissingExtra(package, "transformers") from error
         self.name = name
-        self.device = device
         self._lock = Lock()
 
     @property
@@ -68,7 +67,7 @@ class TransformersBackend:
         import torch
         from transformers import AutoModelForImageTextToText, AutoProcessor
 
-        device = self.device or ("cuda" if torch.cuda.is_available() else "cpu")
+        device = "cuda" if torch.cuda.is_available() else "cpu"
         try:
             processor = AutoProcessor.from_pretrained(self.name)
             model = AutoModelForImageTextToText.from_pretrained(self.name, dtype="auto").to(device).eval()

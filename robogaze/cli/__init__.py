@@ -112,7 +112,7 @@ def _run() -> object:
         click.echo(interrupt.message(), err=True)
         code = interrupt.EXIT_INTERRUPTED
     except Exception as error:
-        # Nothing above catches it. Without this the user would see only the traceback, which --debug shows.
+        # Every other error is shown as one sentence, and with --debug as a traceback.
         if "--debug" in sys.argv:
             raise
         code = _explain(error)
@@ -126,7 +126,7 @@ def _let_threads_end() -> None:
     until = time.monotonic() + _THREADS_END_S
     for thread in threads():
         while thread.is_alive() and thread.name == "robogaze work" and time.monotonic() < until:
-            thread.join(0.01)  # having done its work, it waits for more
+            thread.join(0.01)  # a thread without work stays alive under another name
 
 
 def _explain(error: Exception) -> int:

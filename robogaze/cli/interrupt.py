@@ -50,32 +50,33 @@ def message() -> str:
 def watching() -> Iterator[None]:
     """End the process on Ctrl-C inside the context. A SIGINT that is ignored, or handled elsewhere, is not changed."""
     keeps(_NOTHING)
-    mine = threading.current_thread() is threading.main_thread()
-    if not mine or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
-    ours, pythons = socket.socketpair()
-    pythons.setblocking(False)
-    before = signal.set_wakeup_fd(pythons.fileno(), warn_on_full_buffer=False)
-    threading.Thread(target=_watch, args=(ours, os.getpid()), daemon=True, name="interrupt").start()
+    reader, writer = socket.socketpair()
+    writer.setblocking(False)
+    before = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+    threading.Thread(target=_watch, args=(reader, os.getpid()), daemon=True, name="interrupt").start()
     signal.signal(signal.SIGINT, _handler)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.set_wakeup_fd(before)
-        pythons.close()  # this ends the watching thread
+        writer.close()  # this ends the watching thread
 
 
-def _watch(ours: socket.socket, process: int) -> None:
-    with ours:
-        while received := ours.recv(64):
+def _watch(reader: socket.socket, process: int) -> None:
+    """Wait for the numbers of signals, which Python writes to the socket."""
+    with reader:
+        while received := reader.recv(64):
             if signal.SIGINT in received:
                 _end(process)
 
 
 def _handler(_signal: int, _frame: FrameType | None) -> None:
-    """The same, in case an event loop replaced the descriptor that the thread watches."""
+    """Handle SIGINT in the main thread, in case an event loop replaced the descriptor that `_watch` reads."""
     _end(os.getpid())
 
 

@@ -14,7 +14,7 @@ import click
 from robogaze.cli.shared.clips import check_exist
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from robogaze.core.estimate import Estimate
     from robogaze.judges.base import Judge, Judgement
@@ -81,7 +81,7 @@ def judge_check(pairs: Path, judge: str, rubric: str, split: str | None, repeats
 
 
 def _print_unscored(rated: Sequence[RatedPair], run: Sequence[Judgement]) -> None:
-    """The number of pairs without a similarity, and the first reason, because the cause is often the same for all."""
+    """Print the number of unscored pairs and the first reason, because the cause is often the same for all."""
     failed = [
         (pair.pair, judgement.rationale)
         for pair, judgement in zip(rated, run, strict=True)
@@ -101,7 +101,7 @@ def _as_json(result: JudgeCheck, judge: Judge, rubric: str) -> dict[str, Any]:
         "pairs": result.pairs,
         "units": result.units,
         "unscored": result.unscored,
-        **{name: estimate.as_json() for name, estimate in _estimates(result)},
+        **{name: estimate.as_json() for name, estimate in _estimates(result).items()},
         "kinds": {
             kind: {"n": count, "rated": rated, "judge": judged} for kind, (count, rated, judged) in result.kinds.items()
         },
@@ -114,12 +114,9 @@ def _as_json(result: JudgeCheck, judge: Judge, rubric: str) -> dict[str, Any]:
     }
 
 
-def _estimates(result: JudgeCheck) -> Iterator[tuple[str, Estimate]]:
+def _estimates(result: JudgeCheck) -> dict[str, Estimate]:
     """The agreement by measure; the AUC only if there are pairs of both kinds."""
-    for name in _MEASURES:
-        estimate = getattr(result.agreement, name)
-        if estimate is not None:
-            yield name, estimate
+    return {name: estimate for name, estimate in vars(result.agreement).items() if estimate is not None}
 
 
 def _print(result: JudgeCheck, judge: Judge, pairs: Path) -> None:
@@ -127,7 +124,7 @@ def _print(result: JudgeCheck, judge: Judge, pairs: Path) -> None:
 
     from robogaze.reporting.tables import ResultTable, to_terminal
 
-    rows: list[tuple[Any, ...]] = [(_MEASURES[name], estimate) for name, estimate in _estimates(result)]
+    rows: list[tuple[Any, ...]] = [(_MEASURES[name], estimate) for name, estimate in _estimates(result).items()]
     if result.stability is not None:
         rows.append((f"changed over {result.stability.repeats} repeats", result.stability.changed))
         rows.append(("standard deviation over repeats", result.stability.spread))

@@ -82,7 +82,7 @@ class Judge(Protocol):
 
 @runtime_checkable
 class AsksAhead(Protocol):
-    """A judge that is given the pairs of an evaluation first: a batch then holds them all, of all systems mixed.
+    """A judge that can be asked in advance about all pairs of an evaluation, so that one batch holds all systems.
 
     Pairs that depend on answers come in a second batch.
     """

@@ -19,6 +19,8 @@ from robogaze.stats.resample import Clusters, draw_resamples
 
 Floats = NDArray[np.float64]
 
+_RESAMPLES = 1000
+
 
 @dataclass(frozen=True)
 class JudgeAgreement:
@@ -63,19 +65,15 @@ class JudgeCheck:
     stability: Stability | None
 
 
-def judge_agreement(
-    judged: Floats, rated: Sequence[RatedPair], rng: np.random.Generator, resamples: int = 1000
-) -> JudgeAgreement:
+def judge_agreement(judged: Floats, rated: Sequence[RatedPair], rng: np.random.Generator) -> JudgeAgreement:
     """The judge's similarities compared with the ratings of the same pairs."""
-    human = np.array([pair.similarity for pair in rated])
-    places = {unit: place for place, unit in enumerate(sorted({pair.unit for pair in rated}))}
-    by = Clusters(draw_resamples([""] * len(places), resamples, rng), [places[pair.unit] for pair in rated])
+    human, by = np.array([pair.similarity for pair in rated]), _units(rated, rng)
     return JudgeAgreement(
         pearson=pearson(judged, human, by=by),
         spearman=spearman(judged, human, by=by),
         mean_difference=mean_difference(judged, human, by=by),
         mean_absolute_error=mean_absolute_error(judged, human, by=by),
-        auc_other_object=same_event_auc(judged, rated, rng, resamples),
+        auc_other_object=same_event_auc(judged, rated, rng),
     )
 
 
@@ -83,9 +81,7 @@ SAME, OTHER = ("paraphrase", "vaguer"), ("same fault elsewhere", "other object")
 """Kinds of pairs: two descriptions of one event, and two events of the same type on different objects."""
 
 
-def same_event_auc(
-    judged: Floats, rated: Sequence[RatedPair], rng: np.random.Generator, resamples: int = 1000
-) -> Estimate | None:
+def same_event_auc(judged: Floats, rated: Sequence[RatedPair], rng: np.random.Generator) -> Estimate | None:
     """The probability that a pair of one event scores above one of the same type of event on another object.
 
     None without pairs of both kinds.
@@ -93,11 +89,16 @@ def same_event_auc(
     kinds = {pair.kind for pair in rated}
     if kinds.isdisjoint(SAME) or kinds.isdisjoint(OTHER):
         return None
-    kept = [at for at, pair in enumerate(rated) if pair.kind in (*SAME, *OTHER)]
-    places = {unit: place for place, unit in enumerate(sorted({rated[at].unit for at in kept}))}
-    by = Clusters(draw_resamples([""] * len(places), resamples, rng), [places[rated[at].unit] for at in kept])
-    same = np.array([rated[at].kind in SAME for at in kept], dtype=np.bool_)
-    return auc(judged[kept], same, by=by)
+    kept = np.array([pair.kind in (*SAME, *OTHER) for pair in rated])
+    pairs = [pair for pair, is_kept in zip(rated, kept, strict=True) if is_kept]
+    same = np.array([pair.kind in SAME for pair in pairs], dtype=np.bool_)
+    return auc(judged[kept], same, by=_units(pairs, rng))
+
+
+def _units(rated: Sequence[RatedPair], rng: np.random.Generator) -> Clusters:
+    """Resamples of the pairs; those that were rated together stay together."""
+    places = {unit: place for place, unit in enumerate(sorted({pair.unit for pair in rated}))}
+    return Clusters(draw_resamples([""] * len(places), _RESAMPLES, rng), [places[pair.unit] for pair in rated])
 
 
 def check_judge(

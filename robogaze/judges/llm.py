@@ -118,7 +118,8 @@ class ModelJudge:
             models = Models.open(alone, answers, self.environ)
             try:
                 await models.ready()
-                found = await self._side_by_side(pairs, models["judge"])
+                slots = asyncio.Semaphore(self._model.limits.concurrency)
+                found = await asyncio.gather(*(self._ask_or_stop(pair, models["judge"], slots) for pair in pairs))
             finally:
                 await models.close()
         finally:
@@ -127,19 +128,14 @@ class ModelJudge:
             raise stopped[-1]
         return [result for result in found if isinstance(result, Judgement)]
 
-    async def _side_by_side(self, pairs: Sequence[DescriptionPair], model: Model) -> list[Judgement | RunStopped]:
-        found: dict[int, Judgement | RunStopped] = {}
-        waiting = iter(enumerate(pairs))
-
-        async def work() -> None:
-            for number, pair in waiting:
-                try:
-                    found[number] = await self._ask(pair, model)
-                except RunStopped as stop:
-                    found[number] = stop
-
-        await asyncio.gather(*(work() for _ in range(self._model.limits.concurrency)))
-        return [found[number] for number in range(len(pairs))]
+    async def _ask_or_stop(
+        self, pair: DescriptionPair, model: Model, slots: asyncio.Semaphore
+    ) -> Judgement | RunStopped:
+        async with slots:
+            try:
+                return await self._ask(pair, model)
+            except RunStopped as stop:
+                return stop
 
     async def _ask(self, pair: DescriptionPair, model: Model) -> Judgement:
         parts: tuple[str, ...] = (self._question(pair),)

@@ -47,13 +47,13 @@ class RecordingJudge:
 
 
 def _blind(key: tuple[str, str, str]) -> tuple[str, str, str]:
-    """By clip and reference, then in an order that says nothing of where the prediction comes from."""
+    """The sort key: the clip, the reference, then a hash of the prediction, which does not reveal its system."""
     clip, reference, prediction = key
     return clip, reference, sha256(prediction.encode()).hexdigest()
 
 
 class _PlanningJudge:
-    """Answers what is known, and nothing else."""
+    """Returns the judgements that are known; every other pair is unscored."""
 
     name, note = "none", ""
     identity: Mapping[str, Any] = {}

@@ -1,4 +1,4 @@
-"""A run that is killed (-9) at random times, compared with an undisturbed one: the figures in docs/bench.md
+"""A run that is killed (-9) at random times, compared with an undisturbed one: the figures in docs/score.md
 ("Measured").
 
 Prints how often it was killed, whether an answered request was sent again, and whether the reports are equal: byte by
@@ -7,7 +7,7 @@ sends its own requests.
 
     python scripts/bench/killed.py [--clips 100] [--kills 60]
 
-The kills are divided between `score` and `bench`, in as many runs as they need.
+The kills are divided between as many runs as they need.
 """
 
 import argparse

@@ -23,7 +23,3 @@ def write_clip(path: Path, frames: int, width: int, height: int, fps: int = 16, 
         for packet in stream.encode():
             container.mux(packet)
     return path
-
-
-BENCHMARK_CLIPS = {"5.8 s": (93, 1280, 800), "8.7 s": (139, 1280, 800), "17.3 s": (277, 768, 432)}
-"""The three kinds of clip of the paper's benchmark: frames at 16 fps, width, height (RoboGaze, Table 7)."""

@@ -84,9 +84,9 @@ def _logistic(columns: Floats, share: Floats, bounds: list[Any]) -> Floats:
     return solved
 
 
-def similarities(home: Path, rated: Sequence[RatedPair]) -> Floats:
-    """Similarities of the judge with the data in a folder, newly fitted."""
-    judged = judge_pairs([example.pair for example in rated], read_features(home), fitted(home), read_rubric(RUBRIC))
+def similarities(home: Path, rated: Sequence[RatedPair], axes: Mapping[str, AxisWeights]) -> Floats:
+    """Similarities of the judge with the words in a folder and the given weights."""
+    judged = judge_pairs([example.pair for example in rated], read_features(home), axes, read_rubric(RUBRIC))
     return np.array([judgement.similarity for judgement in judged])
 
 
@@ -132,14 +132,15 @@ def _occurs(phrase: Phrases[str], read: Sequence[Stems]) -> bool:
 def refit(home: Path) -> dict[str, Any]:
     """The contents of fitted.yaml."""
     rated = read_pairs(home, HELD_OUT)
-    judged = similarities(home, rated)
+    axes = fitted(home)
+    judged = similarities(home, rated, axes)
     found = measured(judged, rated)
     with tempfile.TemporaryDirectory() as folder:
         without_unseen_words(home, Path(folder))
-        struck = measured(similarities(Path(folder), rated), rated)
+        struck = measured(similarities(Path(folder), rated, fitted(Path(folder))), rated)
     return {
         "schema_version": 1,
-        "axes": {name: axis.model_dump() for name, axis in fitted(home).items()},
+        "axes": {name: axis.model_dump() for name, axis in axes.items()},
         "held_out": {
             "pairs": len(rated),
             "events": len({example.unit for example in rated}),

@@ -84,12 +84,13 @@ def main() -> None:
     ]
     with tempfile.TemporaryDirectory() as folder:
         gone = without_unseen_words(home, Path(folder))
+        axes = fitted(home)
         ways = {
             "token F1": token_f1(rated),
             "TF-IDF cosine": tfidf_cosine(rated, fit),
-            "offline": similarities(home, rated),
-            "offline, no types": similarities(home, untyped),
-            "offline, unseen words": similarities(Path(folder), rated),
+            "offline": similarities(home, rated, axes),
+            "offline, no types": similarities(home, untyped, axes),
+            "offline, unseen words": similarities(Path(folder), rated, fitted(Path(folder))),
         }
     print(f"{len(rated)} held-out pairs about {len({example.unit for example in rated})} events, fitted on {len(fit)};")
     print(f"unseen words: {gone} forms of the list that only the held-out half has are taken out\n")

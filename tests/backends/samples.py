@@ -2,11 +2,14 @@
 
 import asyncio
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from robogaze.backends import ClipTiming, Completion, Decoding, Request
+from robogaze.backends import ClipTiming, Completion, Decoding, ModelConfig, Request
+from robogaze.backends.batch import BatchBackend
+from robogaze.backends.openai import OpenAIBackend
 from robogaze.core.pictures import FrameImage, Picture
 from robogaze.errors import BackendError
 from robogaze.media.compose import encode_jpeg
@@ -48,6 +51,16 @@ def request(*parts: Any, **fields: Any) -> Request:
         "timing": ClipTiming(16.0, 64, 4.0),
     }
     return Request(**{**defaults, **fields})
+
+
+def openai_backend(url: str, key: str | None = "key", **settings: Any) -> OpenAIBackend:
+    """A backend for the model "stub" of a server."""
+    return OpenAIBackend(ModelConfig(kind="openai", name="stub", url=url, **{"timeout_s": 5, **settings}), url, key)
+
+
+def batch_backend(folder: Path) -> BatchBackend:
+    """A backend that writes the requests for the model "m" into a folder."""
+    return BatchBackend(ModelConfig(kind="batch", name="m", url=str(folder)))
 
 
 class FakeBackend:

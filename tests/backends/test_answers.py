@@ -69,7 +69,7 @@ def test_integer_is_accepted_as_a_number() -> None:
         (GOOD.replace("the cup melts", ""), "words"),
         (GOOD.replace("cup", "\\ud800"), "JSON"),
         ("[1, 2]", "one JSON object"),
-        (GOOD.replace("3", "[" * 3000 + "]" * 3000), "nested deeper than 100 levels"),
+        (GOOD.replace("3", "[" * 3000 + "]" * 3000), "nested too deeply"),
         (GOOD.replace("cup", "x" * 2_000_000), "longer than 1,048,576 characters"),
         (GOOD.replace("3", "3" * 5000), "not valid JSON"),
         (f"<think>{GOOD}", "not closed"),
@@ -130,7 +130,7 @@ def test_refused_or_unfinished_completion_is_an_error_even_if_it_parses() -> Non
         read_completion(Completion(GOOD, "m", finish_reason="stop", refusal="I cannot help"), Verdict)
     with pytest.raises(RequestRefused, match="content filter"):
         read_completion(Completion(GOOD, "m", finish_reason="content_filter"), Verdict)
-    for reason in ("error", "abort", "tool_calls", "", "STOP"):
+    for reason in ("error", "", "STOP"):
         with pytest.raises(ServerFault, match="finish_reason"):
             read_completion(Completion(GOOD, "m", finish_reason=reason), Verdict)
     assert read_completion(Completion(GOOD, "m"), Verdict).level == 3

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from backends.samples import request
-from robogaze.backends.batch import BatchBackend
+from backends.samples import batch_backend, request
 from robogaze.errors import AnswersPending, InputError, RequestRefused
 
 
@@ -17,7 +16,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 
 async def post(folder: Path, *subjects: str) -> list[dict[str, Any]]:
-    backend = BatchBackend("m", folder)
+    backend = batch_backend(folder)
     for subject in subjects:
         with pytest.raises(AnswersPending):
             await backend.complete(request(subject))
@@ -31,7 +30,7 @@ async def test_requests_are_written_as_openai_batch_jsonl(tmp_path: Path) -> Non
 
 
 async def test_error_counts_pending_requests_and_says_what_to_do(tmp_path: Path) -> None:
-    backend = BatchBackend("m", tmp_path)
+    backend = batch_backend(tmp_path)
     for subject in ("a", "b", "b"):
         with pytest.raises(AnswersPending) as error:
             await backend.complete(request(subject))
@@ -41,7 +40,7 @@ async def test_error_counts_pending_requests_and_says_what_to_do(tmp_path: Path)
 
 async def test_number_of_pending_requests_is_that_of_the_file_whichever_error_is_shown(tmp_path: Path) -> None:
     """Of requests sent in parallel the first error is raised, after all of them are written."""
-    backend = BatchBackend("m", tmp_path)
+    backend = batch_backend(tmp_path)
     sent = (backend.complete(request(subject)) for subject in ("a", "b", "b", "c"))
     errors = await asyncio.gather(*sent, return_exceptions=True)
     assert len(lines(tmp_path / "requests-001.jsonl")) == 3
@@ -49,7 +48,7 @@ async def test_number_of_pending_requests_is_that_of_the_file_whichever_error_is
 
 
 async def test_two_models_with_one_folder_write_an_identical_request_once(tmp_path: Path) -> None:
-    backends = [BatchBackend("m", tmp_path), BatchBackend("m", tmp_path)]
+    backends = [batch_backend(tmp_path), batch_backend(tmp_path)]
     for backend, subject in ((backends[0], "a"), (backends[1], "b"), (backends[1], "a"), (backends[0], "b")):
         with pytest.raises(AnswersPending):
             await backend.complete(request(subject))
@@ -63,13 +62,13 @@ async def test_answers_can_come_in_any_order_and_file(tmp_path: Path) -> None:
         body = {"choices": [{"message": {"content": line["body"]["messages"][1]["content"][-1]["text"]}}]}
         answer = {"id": "x", "custom_id": line["custom_id"], "response": {"status_code": 200, "body": body}}
         (tmp_path / f"out{number}.jsonl").write_text(json.dumps(answer) + "\n")
-    backend = BatchBackend("m", tmp_path)
+    backend = batch_backend(tmp_path)
     assert [(await backend.complete(request(subject))).text for subject in "ab"] == ["a", "b"]
 
 
 async def test_pending_request_is_not_written_twice(tmp_path: Path) -> None:
     await post(tmp_path, "a")
-    backend = BatchBackend("m", tmp_path)
+    backend = batch_backend(tmp_path)
     for subject in "ab":
         with pytest.raises(AnswersPending):
             await backend.complete(request(subject))
@@ -79,7 +78,7 @@ async def test_pending_request_is_not_written_twice(tmp_path: Path) -> None:
 
 async def test_folder_can_be_moved(tmp_path: Path) -> None:
     asked = await post(tmp_path / "here", "a")
-    assert asked[0]["custom_id"] == request("a").key(BatchBackend("m", tmp_path / "there").identity)
+    assert asked[0]["custom_id"] == request("a").key(batch_backend(tmp_path / "there").identity)
 
 
 async def test_error_of_the_service_is_a_refusal(tmp_path: Path) -> None:
@@ -88,11 +87,11 @@ async def test_error_of_the_service_is_a_refusal(tmp_path: Path) -> None:
     answer = {"custom_id": line["custom_id"], "response": {"status_code": 400, "body": None}, "error": error}
     (tmp_path / "out.jsonl").write_text(json.dumps(answer) + "\n")
     with pytest.raises(RequestRefused, match="At most 16 images"):
-        await BatchBackend("m", tmp_path).complete(request("a"))
+        await batch_backend(tmp_path).complete(request("a"))
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"id": 1}'])
 def test_invalid_line_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "out.jsonl").write_text(text + "\n")
     with pytest.raises(InputError, match=r"out\.jsonl:1 is not a line of a batch"):
-        BatchBackend("m", tmp_path)
+        batch_backend(tmp_path)

@@ -6,12 +6,16 @@ from typing import Any
 import pytest
 
 from backends.samples import SCHEMA, image, request
-from robogaze.backends import Decoding
-from robogaze.backends.chat_request import RequestFormat, Send, StreamedBody, request_body
+from robogaze.backends import Decoding, ModelConfig
+from robogaze.backends.chat_request import StreamedBody, request_body
+
+
+def model(**settings: Any) -> ModelConfig:
+    return ModelConfig(kind="openai", name="m", **settings)
 
 
 def body(**fields: Any) -> dict[str, Any]:
-    return request_body(request(**fields), "m", RequestFormat())
+    return request_body(request(**fields), model())
 
 
 def test_each_image_follows_its_label() -> None:
@@ -29,10 +33,8 @@ def test_schema_is_a_strict_response_format() -> None:
 
 
 def test_schema_can_be_left_out_for_servers_without_schemas() -> None:
-    assert request_body(request(), "m", RequestFormat(structured="json_object"))["response_format"] == {
-        "type": "json_object"
-    }
-    assert "response_format" not in request_body(request(), "m", RequestFormat(structured="none"))
+    assert request_body(request(), model(structured="json_object"))["response_format"] == {"type": "json_object"}
+    assert "response_format" not in request_body(request(), model(structured="none"))
 
 
 def test_decoding_parameters_of_none_are_left_out() -> None:
@@ -46,8 +48,8 @@ def test_decoding_parameters_of_none_are_left_out() -> None:
 
 def test_extra_body_is_added_unchanged() -> None:
     extra = {"chat_template_kwargs": {"enable_thinking": False}}
-    request_format = RequestFormat(extra_body=extra, token_limit_field="max_completion_tokens")
-    written = request_body(request(), "m", request_format)
+    chosen = model(extra_body=extra, token_limit_field="max_completion_tokens")
+    written = request_body(request(), chosen)
     assert written["chat_template_kwargs"] == {"enable_thinking": False}
     assert written["max_completion_tokens"] == 64
     assert "max_tokens" not in written
@@ -55,7 +57,7 @@ def test_extra_body_is_added_unchanged() -> None:
 
 def test_consecutive_frames_are_one_video_with_their_times() -> None:
     video_request = request(image(0), image(4), image(8), "closer:", image(6), "Is there a cup?")
-    written = request_body(video_request, "m", RequestFormat(send="video"))
+    written = request_body(video_request, model(send="video"))
     content = written["messages"][1]["content"]
     assert [part["type"] for part in content] == ["text", "video_url", "text", "text", "image_url", "text"]
     assert content[0]["text"] == "A video of these frames:\nframe 0\nframe 4\nframe 8"
@@ -71,14 +73,14 @@ def test_consecutive_frames_are_one_video_with_their_times() -> None:
 
 
 def test_image_that_is_not_of_the_clip_is_not_part_of_a_video() -> None:
-    written = request_body(request(image(None), "What is there?"), "m", RequestFormat(send="video"))
+    written = request_body(request(image(None), "What is there?"), model(send="video"))
     assert "media_io_kwargs" not in written
 
 
 @pytest.mark.parametrize("send", ["images", "video"])
-async def test_streamed_body_is_the_same_body_with_its_size(send: Send) -> None:
-    asked, request_format = request(image(0), image(4), "Is there a cup?", image(6)), RequestFormat(send=send)
-    streamed = StreamedBody.of(asked, "m", request_format)
+async def test_streamed_body_is_the_same_body_with_its_size(send: str) -> None:
+    asked, chosen = request(image(0), image(4), "Is there a cup?", image(6)), model(send=send)
+    streamed = StreamedBody.of(asked, chosen)
     sent = b"".join([chunk async for chunk in streamed])
-    assert json.loads(sent) == request_body(asked, "m", request_format)
+    assert json.loads(sent) == request_body(asked, chosen)
     assert len(streamed) == len(sent)

@@ -46,18 +46,14 @@ def test_invalid_spec_is_refused_with_the_right_form(spec: str) -> None:
     ("spec", "says"),
     [
         ("openai:m@host:8000/v1", "url must begin with http:// or https://, not 'host:8000/v1'"),
-        ("openai:m@v2", "url must begin with http:// or https://, not 'v2'"),
         ("openai:x@http://user:pw@host/v1", "url holds a user or a password"),
         ("openai:x@user:pw@host/v1", "url must begin with http:// or https://"),
         ("openai:x@http:///v1", "url has no host"),
-        ("openai:x@localhost:8133", "the model openai:x is invalid: url must begin"),
-        ("openai:x@localhost:8133", "write openai:x@http://localhost:8133/v1"),
         ("openai:x@localhost:8133/v1", "write openai:x@http://localhost:8133/v1"),
         ("openai:x@user:pw@host", "write openai:NAME@http://host/v1"),
         ("openai:x@http://h/v1?key=pw", "url holds a query"),
         ("openai:x@http://h/v1#pw", "url holds a query"),
         ("openai:x@http://h:pw/v1", "url has no host or an invalid port"),
-        ("openai:x@http://[pw/v1", "url has no host or an invalid port"),
     ],
 )
 def test_invalid_address_is_refused_without_showing_secrets(spec: str, says: str) -> None:
@@ -66,11 +62,6 @@ def test_invalid_address_is_refused_without_showing_secrets(spec: str, says: str
     assert says in str(error.value)
     assert "pw" not in str(error.value)
     assert "\n" not in str(error.value)
-
-
-def test_scripted_file_can_end_in_yaml() -> None:
-    config = ModelsConfig.read("scripted:replies.yaml")
-    assert config.models["model"].kind == "scripted"
 
 
 def test_unbound_roles_fall_back_to_others(tmp_path: Path) -> None:
@@ -84,16 +75,11 @@ def test_unbound_roles_fall_back_to_others(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (("frames: uniform 16", "frames: sometimes"), "models.eyes.frames"),
         (("roles: {vlm: eyes", "roles: {vlm: ears"), "roles.vlm names 'ears'"),
         (("vlm: eyes, ", ""), "roles.vlm is missing"),
         (("kind: openai", "kind: opnai"), "models.eyes.kind"),
-        (("name: big", "naem: big"), "models.critic.naem"),
-        (("models:", "models: ["), "not valid YAML"),
-        (("frames: uniform 16", "frames: 4"), "models.eyes.frames: a frame regime is 'uniform N', 'F fps'"),
         (("frames: uniform 16", "frames: 4 fsp"), "models.eyes.frames: a frame regime is 'uniform N', 'F fps'"),
         (("frames: uniform 16", "frames: 4 fps, limits: {cost_usd: 3}"), "limits.cost_usd needs price"),
-        (("frames: uniform 16", "retry: {attempts: 0}"), "models.eyes.retry.attempts: Input should be greater"),
         (("frames: uniform 16", "retry: {first_wait_s: 60}"), "longest_wait_s is shorter than first_wait_s"),
         (('url: "http://127.0.0.1:8000/v1"', "url: 127.0.0.1:8000/v1"), "models.eyes: url must begin with http://"),
         (('"http://127.0.0.1:8000/v1"', '"http://me:pw@127.0.0.1:8000/v1"'), "models.eyes: url holds a user"),
@@ -113,7 +99,7 @@ def test_invalid_file_is_named_with_its_key(tmp_path: Path, change: tuple[str, s
     assert "pw" not in str(error.value)
 
 
-@pytest.mark.parametrize("content", ["", "# nothing\n", "[]", "eyes", "3"])
+@pytest.mark.parametrize("content", ["", "[]"])
 def test_file_without_models_says_which_keys_it_needs(tmp_path: Path, content: str) -> None:
     path = tmp_path / "models.yaml"
     path.write_text(content)

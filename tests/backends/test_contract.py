@@ -2,17 +2,16 @@
 
 import json
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from stub_server import Stub, running
 
-from backends.samples import request
-from robogaze.backends import BACKENDS
+from backends.samples import batch_backend, image, openai_backend, request
+from robogaze.backends import BACKENDS, Decoding
 from robogaze.backends.base import Backend, Completion
-from robogaze.backends.batch import BatchBackend
-from robogaze.backends.openai import OpenAIBackend
 from robogaze.backends.rehearsal import RehearsalBackend
 from robogaze.backends.scripted import ScriptedBackend, ScriptedReply
 
@@ -22,16 +21,16 @@ def _scripted(tmp_path: Path, url: str) -> Backend:
 
 
 def _batch(tmp_path: Path, url: str) -> Backend:
-    key = request().key(BatchBackend("m", tmp_path).identity)
+    key = request().key(batch_backend(tmp_path).identity)
     message = {"content": '{"cup": true, "word": "cup"}'}
     body = {"model": "m", "choices": [{"finish_reason": "stop", "message": message}]}
     line = {"custom_id": key, "response": {"status_code": 200, "body": body}, "error": None}
     (tmp_path / "answers.jsonl").write_text(json.dumps(line) + "\n")
-    return BatchBackend("m", tmp_path)
+    return batch_backend(tmp_path)
 
 
 MAKERS: dict[str, Callable[[Path, str], Backend]] = {
-    "openai": lambda tmp_path, url: OpenAIBackend("stub", url, "key", timeout_s=5),
+    "openai": lambda tmp_path, url: openai_backend(url),
     "batch": _batch,
     "scripted": _scripted,
     "rehearsal": lambda tmp_path, url: RehearsalBackend(),
@@ -67,11 +66,6 @@ def test_identity_is_json_without_secrets(backend: Backend) -> None:
 
 
 def test_cache_key_covers_everything_an_answer_depends_on_and_nothing_else() -> None:
-    from dataclasses import replace
-
-    from backends.samples import image
-    from robogaze.backends import Decoding
-
     identity = {"kind": "openai", "name": "m", "url": "u"}
     original = request()
     key = original.key(identity)

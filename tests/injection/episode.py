@@ -252,14 +252,8 @@ class Tally:
         return [f"{name}: {found}" for name in FINDINGS for found in getattr(self, name)]
 
 
-FINDINGS = {
-    "clean": "clean by failure",
-    "lost": "clips lost",
-    "ended": "runs ended",
-    "stored": "stored wrongly",
-    "other": "other than the table says",
-}
-"""The kinds of what can go wrong, in words."""
+FINDINGS = ("clean", "lost", "ended", "stored", "other")
+"""What can go wrong: clean by failure, a lost clip, an ended run, a wrong stored answer, other than the table says."""
 
 
 class CountedStore(AnswerStore):

@@ -206,8 +206,9 @@ def _completions() -> Iterator[Fault]:
     for odd in ("9", [1], 1.5, 10**9, -1, None):
         yield _edit(f"cached_tokens {_shown(odd)}", "accepted", "usage.prompt_tokens_details", {"cached_tokens": odd})
     for path in ("usage", "model", "system_fingerprint", "id", "created", "logprobs", "choices.0.logprobs"):
-        for odd in (None, 5, [], {"a": [1]}, "\ud800", "x" * 5000):
+        for odd in (None, 5, [], {"a": [1]}, "x" * 5000):
             yield _edit(f"{path} {_shown(odd)}", "accepted", path, odd)
+    yield _edit("half a character in the model's name", "retried", "model", "\ud800")
 
 
 def _parts(*more: Any) -> Callable[[Any], list[Any]]:

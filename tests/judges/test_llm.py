@@ -10,9 +10,9 @@ import yaml
 from stub_server import Body, Reply, Stub, running, schema_of, text_of
 
 from judges.cases import model_judge, pair, rate, ratings
-from robogaze.backends import Completion, Model, ModelConfig, ModelsConfig, Request
+from robogaze.backends import Model, ModelConfig, ModelsConfig, Request
 from robogaze.backends.scripted import ScriptedBackend, ScriptedReply
-from robogaze.errors import AnswersPending, BudgetExhausted, InputError, Unreachable
+from robogaze.errors import AnswersPending, BudgetExhausted, Unreachable
 from robogaze.judges.llm import ModelJudge
 from robogaze.judges.rubric import read_rubric
 
@@ -99,34 +99,11 @@ def test_a_fractional_rubric_takes_fractions_and_whole_numbers(tmp_path: Path) -
         assert rate(judge, [pair()])[0].similarity == score
 
 
-WRAPPED = [
-    "<think>It says {nothing}.</think>{}",
-    "Here it is:\n```json\n{}\n```",
-    "{}\nI hope this helps.",
-]
-
-
-@pytest.mark.parametrize("form", WRAPPED)
-def test_an_answer_may_stand_in_reasoning_or_in_prose(tmp_path: Path, form: str) -> None:
-    text = form.replace("{}", json.dumps(ratings()))
-    assert rate(model_judge(tmp_path, {"text": text}), [pair()])[0].similarity == 0.8
-
-
 BROKEN = [
-    ({"text": ""}, "the answer is empty"),
     ({"text": "I would say 4 out of 5."}, "one JSON object, not none"),
-    ({"text": json.dumps(ratings())[:60]}, "not valid JSON"),
-    ({"text": json.dumps(ratings()) + json.dumps(ratings())}, "one JSON object, not several"),
-    ({"text": "[]"}, "one JSON object, not none"),
     ({"reply": {}}, "rationale: Field required; event_faithfulness: Field required"),
     ({"reply": ratings() | {"specificity": 6}}, "specificity: Input should be less than or equal to 5"),
-    ({"reply": ratings() | {"specificity": -1}}, "specificity: Input should be greater than or equal to 0"),
     ({"reply": ratings() | {"specificity": 4.9}}, "specificity: Input should be a valid integer"),
-    ({"reply": ratings() | {"specificity": "4/5"}}, "specificity: Input should be a valid integer"),
-    ({"reply": ratings() | {"specificity": True}}, "specificity: Input should be a valid integer"),
-    ({"reply": ratings() | {"specificity": None}}, "specificity: Input should be a valid integer"),
-    ({"reply": ratings() | {"score": 5}}, "score: Extra inputs are not permitted"),
-    ({"text": json.dumps(ratings()).replace("5", "NaN")}, "event_faithfulness: Input should be a valid integer"),
 ]
 
 
@@ -138,31 +115,15 @@ def test_a_broken_answer_is_sent_back_with_what_is_wrong(tmp_path: Path, entry: 
     assert fault in str(second.parts[1])
 
 
-@pytest.mark.parametrize(("entry", "fault"), BROKEN)
-def test_after_three_broken_answers_the_pair_is_unscored_never_0(
-    tmp_path: Path, entry: dict[str, Any], fault: str
-) -> None:
-    (judgement,) = rate(model_judge(tmp_path, *[entry] * 3), [pair()])
-    assert judgement.similarity is None
-    assert judgement.axes == {}
-    assert judgement.rationale.startswith("no valid answer in 3 tries; the last: ")
-    assert fault in judgement.rationale
+def test_after_three_broken_answers_the_pair_is_unscored_never_0(tmp_path: Path) -> None:
+    (judgement,) = rate(model_judge(tmp_path, *[{"text": "4 of 5"}] * 3), [pair()])
+    assert (judgement.similarity, judgement.axes) == (None, {})
+    assert judgement.rationale.startswith("no valid answer in 3 tries; the last: the answer must be one JSON object")
 
 
 def test_the_third_answer_still_counts(tmp_path: Path) -> None:
     entries = [{"text": "hm"}, {"reply": ratings(9)}, {"reply": ratings()}]
     assert rate(model_judge(tmp_path, *entries), [pair()])[0].similarity == 0.8
-
-
-def test_an_answer_that_was_cut_off_is_no_answer(tmp_path: Path) -> None:
-    class Cut(ScriptedBackend):
-        async def complete(self, request: Request) -> Completion:
-            self.asked.append(request)
-            return Completion(json.dumps(ratings()), model="cut", finish_reason="length")
-
-    model = Model(name="model", config=ModelConfig(kind="scripted"), backend=Cut([]))
-    judgement = asyncio.run(model_judge(tmp_path)._ask(pair(), model))
-    assert judgement.rationale.endswith("the answer was cut off at the token limit; answer more briefly")
 
 
 # Failures.
@@ -199,12 +160,6 @@ def test_a_batch_holds_every_pair_before_the_run_stops(tmp_path: Path) -> None:
         rate(judge, [pair(f"Number {number} falls.") for number in range(40)])
     (posted,) = (tmp_path / "post").glob("*.jsonl")
     assert len(posted.read_text().splitlines()) == 40
-
-
-def test_a_key_that_is_not_set_is_named(tmp_path: Path) -> None:
-    judge = ModelJudge(read_rubric("robogaze"), ModelsConfig.read("openai:gpt"), tmp_path / "answers.sqlite", {})
-    with pytest.raises(InputError, match="OPENAI_API_KEY is not set"):
-        rate(judge, [pair()])
 
 
 # How often it asks.

@@ -55,13 +55,3 @@ def test_a_judge_is_passed_through_and_the_offline_judge_takes_no_value() -> Non
     assert open_judge(judge) is judge
     with pytest.raises(InputError, match="the offline judge takes no value"):
         open_judge("offline:fast")
-
-
-def test_a_judge_of_another_package_is_opened_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "equal_judge.py").write_text("def open_equal(spec):\n    return ('equal', spec.value, spec.rubric)\n")
-    metadata = tmp_path / "equal_judge-1.0.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: equal-judge\nVersion: 1.0\n")
-    (metadata / "entry_points.txt").write_text("[robogaze.judges]\nequal = equal_judge:open_equal\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    assert open_judge("equal:strict", "glide") == ("equal", "strict", "glide")

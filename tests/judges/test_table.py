@@ -82,18 +82,12 @@ def test_its_identity_is_its_content(tmp_path: Path) -> None:
 FAULTS = [
     (LINE + LINE, "own.jsonl:2: this pair is listed twice (clip 'c', reference 'r', prediction 'p')"),
     (LINE.replace("0.25", "1.25"), "own.jsonl:1: similarity: Input should be less than or equal to 1"),
-    (LINE.replace("0.25", "-0.1"), "own.jsonl:1: similarity: Input should be greater than or equal to 0"),
     ("\n" + LINE.replace("0.25", "NaN"), "own.jsonl:2: similarity: "),
     (LINE.replace("0.25", '"0.25"'), "own.jsonl:1: similarity: Input should be a valid number"),
-    (LINE.replace("0.25", "true"), "own.jsonl:1: similarity: Input should be a valid number"),
-    (LINE.replace(', "similarity": 0.25', ""), "own.jsonl:1: similarity: Field required"),
     (LINE.replace("_id", "", 2).replace("clip", "clip_id"), "own.jsonl:1: a line has either 'reference' and "),
     (LINE.replace('"reference_id": "r", ', ""), "own.jsonl:1: a line has either 'reference' and 'prediction', or "),
     (LINE.replace("clip_id", "clip"), "own.jsonl:1: clip: unknown key; a line has: clip_id, reference, "),
-    (LINE.replace('"clip_id": "c", ', ""), "own.jsonl:1: clip_id: Field required"),
-    (LINE.replace('"c"', "3"), "own.jsonl:1: clip_id: Input should be a valid string"),
     (LINE[:40], "own.jsonl:1: Invalid JSON"),
-    ("[1]\n", "own.jsonl:1: Input should be an object"),
 ]
 
 
@@ -105,8 +99,8 @@ def test_a_fault_is_named_with_line_and_key(tmp_path: Path, text: str, message: 
 
 
 def test_a_file_that_is_not_there_or_is_not_text_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"none\.jsonl cannot be read as UTF-8 text"):
+    with pytest.raises(InputError, match=r"none\.jsonl cannot be read: No such file"):
         TableJudge.read(tmp_path / "none.jsonl")
     (tmp_path / "raw.jsonl").write_bytes(b"\xff\xfe{")
-    with pytest.raises(InputError, match=r"raw\.jsonl cannot be read as UTF-8 text"):
+    with pytest.raises(InputError, match=r"raw\.jsonl is not UTF-8 text"):
         TableJudge.read(tmp_path / "raw.jsonl")

@@ -18,7 +18,7 @@ from robogaze.datasets.formats.read import read_annotations
 def test_a_corpus_of_a_release_has_the_release_s_figures_whatever_is_given_beside(
     release: str, more: tuple[str, ...]
 ) -> None:
-    assert [released.tried(release, seed, *more) for seed in range(100, 105)] == [[]] * 5
+    assert [released.tried(release, seed, *more) for seed in range(100, 103)] == [[]] * 3
 
 
 def test_intervals_of_no_length_are_read_as_the_release_reads_them(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def sam3(weights: Path) -> Sam3:
-    return Sam3(str(weights), device="cpu")
+    return Sam3(str(weights))
 
 
 def tracked(sam3: Sam3) -> TrackedObject:
@@ -69,7 +69,7 @@ async def test_a_box_becomes_a_place_in_every_frame(sam3: Sam3) -> None:
 
 
 def test_frames_in_which_it_sees_nothing_are_lost(tmp_path: Path) -> None:
-    track = tracked(Sam3(str(built(tmp_path / "blind", "--blind")), device="cpu"))
+    track = tracked(Sam3(str(built(tmp_path / "blind", "--blind"))))
     assert [number for number, place in enumerate(track.places) if place is not None] == [START]
 
 

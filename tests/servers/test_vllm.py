@@ -9,6 +9,7 @@ import os
 import random
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,11 @@ import numpy as np
 import pytest
 from backends.samples import image, request
 from making import reports_of
-from references import backend_of, one_token
 from vllm_server import VllmServer
 
-from robogaze.backends import Models, ModelsConfig
+from robogaze.backends import Decoding, ModelConfig, Models, ModelsConfig
+from robogaze.backends.http import HttpClient, HttpReply
+from robogaze.backends.openai import OpenAIBackend
 from robogaze.core.pictures import FrameImage
 from robogaze.core.report import Report
 from robogaze.datasets import find_entries
@@ -200,20 +202,35 @@ SHOWN = [[picture(number) for number in numbers] for numbers in ((0, 1), (2, 3),
 """What is shown in a request."""
 
 
-class Sender:
-    """Sends pictures to a server in one way."""
+class RecordingHttp(HttpClient):
+    """An HTTP client that keeps the replies."""
 
-    def __init__(self, url: str, way: str, media_path: Path = Path()) -> None:
-        self.backend, self._http = backend_of(way, "tiny", url, media_path, logprobs=True)
+    def __init__(self, url: str) -> None:
+        super().__init__(url, None, timeout_s=300)
+        self.replies: list[HttpReply] = []
+
+    async def send(self, *args: Any, **kwargs: Any) -> HttpReply:
+        self.replies.append(await super().send(*args, **kwargs))
+        return self.replies[-1]
+
+
+class Sender:
+    """Sends pictures to a server with some settings of the model."""
+
+    def __init__(self, url: str, **settings: Any) -> None:
+        config = ModelConfig(kind="openai", name="tiny", url=url, extra_body={"logprobs": True}, **settings)
+        self.backend = OpenAIBackend(config, url)
+        self.backend.http = self._http = RecordingHttp(url)
 
     @property
     def statuses(self) -> list[int]:
-        return [exchange.reply.status for exchange in self._http.exchanges]
+        return [reply.status for reply in self._http.replies]
 
     async def ask(self, pictures: Sequence[FrameImage]) -> float:
         """The log probability of an answer's first token: it depends on what is shown, and the token does not."""
-        await self.backend.complete(one_token(request(*pictures, "Is there a cup?")))
-        (choice,) = json.loads(self._http.exchanges[-1].reply.content)["choices"]
+        asked = request(*pictures, "Is there a cup?")
+        await self.backend.complete(replace(asked, schema=None, decoding=Decoding(max_tokens=1)))
+        (choice,) = json.loads(self._http.replies[-1].content)["choices"]
         return float(choice["logprobs"]["content"][0]["logprob"])
 
 
@@ -222,9 +239,12 @@ def nearest(answer: float, answers: Sequence[float]) -> int:
     return min(range(len(answers)), key=lambda number: abs(answers[number] - answer))
 
 
-@pytest.mark.parametrize("way", ["data, reused", "files", "files, reused"])
-async def test_answers_are_the_same_however_pictures_are_sent(vllm_url: str, media_path: Path, way: str) -> None:
-    data, other = Sender(vllm_url, "data"), Sender(vllm_url, way, media_path)
+@pytest.mark.parametrize(("send", "reuse_pictures"), [("images", True), ("file", False), ("file", True)])
+async def test_answers_are_the_same_however_pictures_are_sent(
+    vllm_url: str, media_path: Path, send: str, reuse_pictures: bool
+) -> None:
+    by_file = {"send": "file", "media_path": media_path} if send == "file" else {}
+    data, other = Sender(vllm_url), Sender(vllm_url, reuse_pictures=reuse_pictures, **by_file)
     by_data = [await data.ask(pictures) for pictures in SHOWN]
     for _ in range(2):
         assert [nearest(await other.ask(pictures), by_data) for pictures in SHOWN] == [0, 1, 2, 3]
@@ -244,7 +264,7 @@ async def test_file_outside_the_allowed_folder_is_refused(robot: Domain, vllm_ur
 
 
 async def test_picture_that_a_restarted_server_does_not_have_is_sent_again(vllm_server: VllmServer) -> None:
-    data, reused = Sender(vllm_server.url, "data"), Sender(vllm_server.url, "data, reused")
+    data, reused = Sender(vllm_server.url), Sender(vllm_server.url, reuse_pictures=True)
     by_data = [await data.ask(pictures) for pictures in SHOWN]
     before = [nearest(await reused.ask(pictures), by_data) for pictures in SHOWN]
     vllm_server.stop()

@@ -44,7 +44,7 @@ ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, cost_usd = cost_usd + 
 
 
 _SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
-"""What SQLite raises; the message about a damaged file may not be valid text."""
+"""The errors that SQLite raises; UnicodeDecodeError if its message about a damaged file is not valid text."""
 
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_ERROR)
 _CHECKSUM_DIGITS = 16
@@ -167,7 +167,7 @@ class AnswerStore:
         self._database.close()
 
 
-@dataclass(frozen=True)
+@dataclass
 class Cache(Middleware):
     """Answers from the store where it can, and stores new answers."""
 

@@ -10,15 +10,9 @@ FirstName = Callable[[str, str, str], str]
 """Takes a model of the run, what its server does ("serves", "answers as") and the name it uses; returns the name that
 the server used first. See `AnswerStore.first_name`."""
 
-_SERVES, _ANSWERS = "serves", "answers as"
 
-
-def check_answer(first_name: FirstName, model: str, name: str) -> None:
-    """Raise ModelChanged when a server answers under another name than at first."""
-    _check(first_name, model, _ANSWERS, name)
-
-
-def _check(first_name: FirstName, model: str, does: str, name: str) -> None:
+def check_name(first_name: FirstName, model: str, does: str, name: str) -> None:
+    """Raise ModelChanged when a server uses another name than at first."""
     if (first := first_name(model, does, name)) != name:
         raise ModelChanged(
             f"the server of the model {model} {does} {name}, but the name was {first} when this run began; "
@@ -26,7 +20,7 @@ def _check(first_name: FirstName, model: str, does: str, name: str) -> None:
         )
 
 
-@dataclass(frozen=True)
+@dataclass
 class ModelIdentityGuard(Middleware):
     """Raises ModelChanged when the server of `model` uses another name than at first."""
 
@@ -37,12 +31,12 @@ class ModelIdentityGuard(Middleware):
         """The name of the served model. Raises ModelChanged."""
         served = await self.inner.ready()
         if served is not None:
-            _check(self.first_name, self.model, _SERVES, served)
+            check_name(self.first_name, self.model, "serves", served)
         return served
 
     async def complete(self, request: Request) -> Completion:
         """Answer a request. Raises ModelChanged."""
         completion = await self.inner.complete(request)
         if completion.model:
-            check_answer(self.first_name, self.model, completion.model)
+            check_name(self.first_name, self.model, "answers as", completion.model)
         return completion

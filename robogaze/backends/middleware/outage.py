@@ -7,9 +7,9 @@ During an outage all requests to a server wait together while one task polls it.
 import asyncio
 import logging
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from robogaze.backends.base import Backend, Completion, Middleware, Request
+from robogaze.backends.base import Completion, Middleware, Request
 from robogaze.errors import BackendError, Unreachable
 
 _log = logging.getLogger("robogaze")
@@ -19,25 +19,13 @@ _MAX_OUTAGES = 3
 
 
 @dataclass
-class _Outage:
-    """The state that all requests share: the polling task, None outside outages, and whether polling gave up."""
-
-    polling: asyncio.Task[bool] | None = None
-    given_up: bool = False
-
-
-@dataclass(frozen=True)
 class OutageWait(Middleware):
     """Waits up to `longest_s` for an unreachable server and polls it every `poll_s`."""
 
     longest_s: float
     poll_s: float = _POLL_S
-    _outage: _Outage = field(default_factory=_Outage)
-
-    @classmethod
-    def around(cls, inner: Backend, longest_s: float) -> Backend:
-        """Wrap a backend, unless `longest_s` is 0."""
-        return cls(inner, longest_s) if longest_s > 0 else inner
+    _polling: asyncio.Task[bool] | None = None
+    _given_up: bool = False
 
     async def complete(self, request: Request) -> Completion:
         """Answer a request. Raises Unreachable when the server does not come back in time."""
@@ -48,18 +36,17 @@ class OutageWait(Middleware):
                 if not await self._wait(error):
                     raise
             else:
-                self._outage.given_up = False
+                self._given_up = False
                 return completion
         return await self.inner.complete(request)
 
     async def _wait(self, error: Unreachable) -> bool:
         """Wait for the end of the outage. False when the server did not come back."""
-        outage = self._outage
-        if outage.given_up:
+        if self._given_up:
             return False
-        if outage.polling is None:
-            outage.polling = asyncio.create_task(self._poll(error))
-        return await asyncio.shield(outage.polling)
+        if self._polling is None:
+            self._polling = asyncio.create_task(self._poll(error))
+        return await asyncio.shield(self._polling)
 
     async def _poll(self, error: Unreachable) -> bool:
         started = time.monotonic()
@@ -72,7 +59,7 @@ class OutageWait(Middleware):
                 answers = True
             except BackendError:
                 pass  # still unreachable; the message at the start says why
-        self._outage.polling, self._outage.given_up = None, not answers
+        self._polling, self._given_up = None, not answers
         end = "the server answers again" if answers else "gave up waiting for the server"
         _log.warning("%s after %.0f s", end, time.monotonic() - started)
         return answers

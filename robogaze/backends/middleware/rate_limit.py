@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from aiolimiter import AsyncLimiter
 from pydantic import Field
 
-from robogaze.backends.base import Backend, Completion, Middleware, Request
+from robogaze.backends.base import Completion, Middleware, Request
 from robogaze.backends.middleware.budget import Budget, UsageCounter, calls_in_words
 from robogaze.core.data import Data
 from robogaze.errors import BudgetExhausted
@@ -45,7 +45,7 @@ class Price(Data):
             return None
         cached = completion.cached_tokens or 0
         cached_usd = self.prompt_usd if self.cached_usd is None else self.cached_usd
-        fresh = completion.prompt_tokens - cached
+        fresh = max(0, completion.prompt_tokens - cached)
         return (
             fresh * self.prompt_usd + cached * cached_usd + completion.completion_tokens * self.completion_usd
         ) / 1e6
@@ -64,45 +64,25 @@ def estimated_tokens(request: Request) -> int:
     return text // CHARACTERS_A_TOKEN + pixels // _PIXELS_A_TOKEN
 
 
-def no_request_was_sent(request: Request) -> bool:
-    """For backends that do not keep requests: False."""
-    return False
-
-
-@dataclass(frozen=True)
+@dataclass
 class RateLimiter(Middleware):
     """Keeps the limits of a model and adds the cost to its answers.
 
-    A request that `was_sent` earlier, and only fetches its answer now, is not counted as another call.
+    `usage` holds what earlier starts of the run used. A request that `was_sent` earlier, and only fetches its answer
+    now, is not counted as another call.
     """
 
     limits: RateLimits
-    price: Price | None
-    usage: UsageCounter
-    was_sent: Callable[[Request], bool]
-    budget: Budget
-    _slots: asyncio.Semaphore = field(repr=False)
-    _requests: AsyncLimiter | None = field(repr=False)
-    _tokens: AsyncLimiter | None = field(repr=False)
+    price: Price | None = None
+    usage: UsageCounter = field(default_factory=UsageCounter)
+    was_sent: Callable[[Request], bool] = lambda request: False
+    budget: Budget = field(default_factory=Budget)
 
-    @classmethod
-    def around(
-        cls,
-        inner: Backend,
-        limits: RateLimits,
-        price: Price | None,
-        usage: UsageCounter | None = None,
-        was_sent: Callable[[Request], bool] = no_request_was_sent,
-        budget: Budget | None = None,
-    ) -> "RateLimiter":
-        """Wrap a backend. `usage` holds what earlier starts of the run used, None for nothing."""
-        requests, tokens = (
-            AsyncLimiter(rate, 60) if rate else None for rate in (limits.requests_per_minute, limits.tokens_per_minute)
-        )
-        slots = asyncio.Semaphore(limits.concurrency)
-        usage, budget = usage or UsageCounter(), budget or Budget()
-        budget.include(usage)
-        return cls(inner, limits, price, usage, was_sent, budget, slots, requests, tokens)
+    def __post_init__(self) -> None:
+        self.budget.include(self.usage)
+        self._slots = asyncio.Semaphore(self.limits.concurrency)
+        self._requests = _a_minute(self.limits.requests_per_minute)
+        self._tokens = _a_minute(self.limits.tokens_per_minute)
 
     async def complete(self, request: Request) -> Completion:
         """Answer a request. Raises BudgetExhausted when the limit of calls or cost is reached, or cannot be kept."""
@@ -138,3 +118,7 @@ class RateLimiter(Middleware):
             )
         if limits.cost_usd is not None and usage.cost_usd >= limits.cost_usd:
             raise BudgetExhausted(f"the limit of {limits.cost_usd:g} USD is reached; raise limits.cost_usd to resume")
+
+
+def _a_minute(rate: float | None) -> AsyncLimiter | None:
+    return AsyncLimiter(rate, 60) if rate else None

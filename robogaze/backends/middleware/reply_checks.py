@@ -1,21 +1,22 @@
 """Checks of every completion, whichever backend it comes from."""
 
+from pydantic import ValidationError
+
 from robogaze.backends.base import Completion, Middleware, Request
-from robogaze.backends.reply import check_finished, check_types
+from robogaze.backends.reply import check_finished
+from robogaze.core.data import fault_of
 from robogaze.errors import ServerFault
 
 
 class TypeCheck(Middleware):
-    """Refuses completions with fields of the wrong type."""
+    """Makes an invalid completion an error of its request."""
 
     async def complete(self, request: Request) -> Completion:
         """Answer a request. Raises ServerFault for a completion with a field of the wrong type."""
-        completion = await self.inner.complete(request)
         try:
-            check_types(completion)
-        except ValueError as error:
-            raise ServerFault(f"the completion is invalid: {error}") from error
-        return completion
+            return await self.inner.complete(request)
+        except ValidationError as error:
+            raise ServerFault(f"the completion is invalid: {fault_of(error)}") from error
 
 
 class FinishCheck(Middleware):

@@ -37,7 +37,7 @@ class RetryPolicy(Data):
         return self
 
 
-@dataclass(frozen=True)
+@dataclass
 class Retry(Middleware):
     """Sends a request again after a retryable error."""
 

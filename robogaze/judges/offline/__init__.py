@@ -5,7 +5,8 @@ have fixed signs: agreement never lowers a rating, contradiction never raises on
 judges/offline/pairs.jsonl; the judge was measured on the other half, and its note gives the result. Descriptions with
 the same words, in whatever form, get the best rating on every axis.
 
-It is not symmetric: a vague prediction of a precise reference is not a precise prediction of a vague reference.
+The judge is not symmetric: a vague prediction of a precise reference gets other ratings than a precise prediction of a
+vague reference.
 """
 
 from collections.abc import Mapping, Sequence
@@ -108,12 +109,12 @@ class OfflineJudge:
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """The hash of its data."""
+        """The hash of the judge's data."""
         return {"judge": NAME, "sha256": self.fingerprint}
 
     @property
     def note(self) -> str:
-        """What it is, and how well it agrees with ratings."""
+        """What the judge compares, and how well it agrees with ratings."""
         found = self.fitted.held_out
         other = found.auc_other_object
         pearson, error, unseen = found.pearson, found.mean_absolute_error, found.pearson_unseen_words

@@ -23,13 +23,13 @@ def words(parsed: ParsedDescription) -> Sequence[str]:
 
 
 def phrasing(parsed: ParsedDescription) -> Sequence[str]:
-    """These words, and every two adjacent ones."""
+    """The words that carry meaning, and every two adjacent ones."""
     words_of_text = parsed.words
     return (*words_of_text, *(f"{first} {second}" for first, second in pairwise(words_of_text)))
 
 
 def spelling(parsed: ParsedDescription) -> Sequence[str]:
-    """Their character n-grams, with word boundaries marked."""
+    """The character n-grams of the words that carry meaning, with word boundaries marked."""
     return tuple(chain.from_iterable(map(_ngrams, parsed.words)))
 
 

@@ -14,7 +14,7 @@ _DENIAL_REACH = 6
 """How many words a denial reaches ahead."""
 
 _Found = Mapping[int, tuple[int, tuple[str, ...]]]
-"""By the start of a phrase: its end, and what it means."""
+"""The end and the meanings of each phrase, by its start."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The word list of the offline judge: judges/offline/words.yaml, read and checked.
+"""The word list of the offline judge: judges/offline/words.yaml.
 
 Words are reduced to stems, so the list names each word once. A concept is a set of words and phrases with the same
 meaning. Concepts belong to kinds (things, colours, sides, ...). The file also lists which concepts exclude, resemble or
@@ -8,18 +8,17 @@ include one another. The code contains none of the words.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Generic, Literal, TypeVar
 
 from robogaze.core.data import Data
-from robogaze.domains.yaml_files import Key, YamlText, read_yaml
+from robogaze.domains.yaml_files import read_yaml
 
 Stems = tuple[str, ...]
 T = TypeVar("T")
 
 CUES = ("idle", "denials", "wanted", "breaks")
-_ROLES = ("things", "events", "always")
-_RELATIONS = ("opposites", "complements", "related")
 
 _TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)?|[.,;:!?()–—]")
 _TIME = re.compile(r"\b\d+(?:\.\d+)?\s*(?:s|sec|seconds?|ms|fps)\b|\b\d+\.\d+\b|\bframes?\s+\d+\b")
@@ -51,19 +50,14 @@ class Stemmer:
 
     def __init__(self, irregular: Mapping[str, str]) -> None:
         self._irregular = irregular
-        self._known: dict[str, str] = {}
+        self.stem = cache(self._stemmed)
 
     def stems(self, text: str) -> Stems:
         """The stems of a text's words; punctuation that ends a clause is kept as a stem. Times are left out."""
         return tuple(map(self.stem, _TOKEN.findall(_TIME.sub(" ", text.lower().replace("’", "'")))))
 
-    def stem(self, word: str) -> str:
-        """The stem that a word shares with its other forms."""
-        if (known := self._known.get(word)) is None:
-            known = self._known[word] = self._stemmed(word)
-        return known
-
     def _stemmed(self, word: str) -> str:
+        """The stem that a word shares with its other forms."""
         word = word.removesuffix("'s")
         word = self._irregular.get(word, word)
         if len(word) <= 3:
@@ -141,68 +135,35 @@ class WordList:
 
 
 def read_words(path: Path) -> WordList:
-    """Read a word list. Raises DomainError with file and line for what is invalid."""
-    file = read_yaml(path)
-    content = file.parse(WordsFile)
+    """Read a word list. Raises DomainError with file and line for a key that is unknown or missing."""
+    content = read_yaml(path).parse(WordsFile)
     stemmer = Stemmer({form: base for base, forms in content.irregular.items() for form in _listed(forms)})
-    kinds = _kinds(file, content)
-    pairs = {name: _pairs(file, name, getattr(content, name), kinds) for name in _RELATIONS}
-    roles = {name: _kind_names(file, name, getattr(content, name)) for name in ("exclusive", *_ROLES)}
-    for name in roles.pop("exclusive"):
+    kinds = {concept: kind for kind, concepts in content.concepts.items() for concept in concepts}
+    opposites = _pairs(content.opposites)
+    for name in _listed(content.exclusive):
         alike = [concept for concept, kind in kinds.items() if kind == name]
-        pairs["opposites"] += [(first, second) for first in alike for second in alike if first != second]
+        opposites += [(first, second) for first in alike for second in alike if first != second]
     return WordList(
         stemmer=stemmer,
         kinds=kinds,
-        **roles,
+        things=tuple(_listed(content.things)),
+        events=tuple(_listed(content.events)),
+        always=tuple(_listed(content.always)),
         concepts=Phrases(_meanings(stemmer, _forms(content))),
         cues=Phrases(_meanings(stemmer, _cues(content))),
-        opposites=_both_ways(pairs["opposites"]),
-        related=_both_ways(pairs["related"]),
-        complements=dict(_both_ways(pairs["complements"])),
-        broader=frozenset(_broader(file, content, kinds)),
+        opposites=_both_ways(opposites),
+        related=_both_ways(_pairs(content.related)),
+        complements=dict(_both_ways(_pairs(content.complements))),
+        broader=frozenset((wide, narrow) for wide, names in content.broader.items() for narrow in _listed(names)),
     )
 
 
-def _kinds(file: YamlText, content: WordsFile) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for kind, concepts in content.concepts.items():
-        for concept in concepts:
-            if concept in found:
-                raise file.fault(f"{concept}: this concept is listed twice", ("concepts", kind, concept))
-            found[concept] = kind
-    return found
-
-
-def _kind_names(file: YamlText, key: str, text: str) -> tuple[str, ...]:
-    names = tuple(_listed(text))
-    for name in names:
-        if name not in file.content["concepts"]:
-            raise file.fault(f"{key}: {name!r} is not a kind of concept", (key,))
-    return names
-
-
-def _pairs(file: YamlText, key: str, text: str, kinds: Mapping[str, str]) -> list[tuple[str, str]]:
-    found = []
+def _pairs(text: str) -> list[tuple[str, str]]:
+    pairs = []
     for entry in _listed(text):
-        first, slash, second = (part.strip() for part in entry.partition("/"))
-        if not slash:
-            raise file.fault(f"{key}: {entry!r} is not a pair 'one / other'", (key,))
-        _check_known(file, (key,), (first, second), kinds)
-        found.append((first, second))
-    return found
-
-
-def _broader(file: YamlText, content: WordsFile, kinds: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    for wide, narrow in content.broader.items():
-        _check_known(file, ("broader", wide), (wide, *_listed(narrow)), kinds)
-        yield from ((wide, concept) for concept in _listed(narrow))
-
-
-def _check_known(file: YamlText, key: Key, concepts: Iterable[str], kinds: Mapping[str, str]) -> None:
-    for concept in concepts:
-        if concept not in kinds:
-            raise file.fault(f"{key[0]}: there is no concept {concept!r}", key)
+        first, second = entry.split("/")
+        pairs.append((first.strip(), second.strip()))
+    return pairs
 
 
 def _forms(content: WordsFile) -> Iterator[tuple[str, str]]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from robogaze.backends import Models, ModelsConfig
-from robogaze.backends.middleware.model_identity import FirstName, check_answer
+from robogaze.backends.middleware.model_identity import FirstName, check_name
 from robogaze.domains import load_domain
 from robogaze.errors import MissingExtra, ModelChanged, RobogazeError, RunStopped
 from robogaze.run.engines.base import EngineContext, Result, Task
@@ -116,7 +116,7 @@ class Ray:
         """Raise ModelChanged for a clip that was answered by another model than earlier clips."""
         for call in () if result.report is None else result.report.provenance.calls:
             if call.answered_by:
-                check_answer(self.first_name, call.model, call.answered_by)
+                check_name(self.first_name, call.model, "answers as", call.answered_by)
 
 
 def _as_answered(_model: str, _verb: str, name: str) -> str:

@@ -15,7 +15,7 @@ PRICE = Price(prompt_usd=0, completion_usd=1_000_000)
 
 
 def limited(backend: FakeBackend, budget: Budget) -> RateLimiter:
-    return RateLimiter.around(backend, RateLimits(concurrency=50), PRICE, budget=budget)
+    return RateLimiter(backend, RateLimits(concurrency=50), PRICE, budget=budget)
 
 
 async def test_cost_is_not_exceeded_by_concurrent_requests() -> None:
@@ -40,7 +40,7 @@ async def test_calls_are_counted_over_all_models() -> None:
 
 
 async def test_cost_that_cannot_be_counted_stops_the_run() -> None:
-    without_price = RateLimiter.around(FakeBackend(), RateLimits(), None, budget=Budget(cost_usd=10))
+    without_price = RateLimiter(FakeBackend(), RateLimits(), budget=Budget(cost_usd=10))
     with pytest.raises(BudgetExhausted, match="a model has no price"):
         await without_price.complete(request())
     without_counts = limited(FakeBackend(), Budget(cost_usd=10))

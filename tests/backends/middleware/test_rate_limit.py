@@ -8,22 +8,21 @@ from typing import Any
 
 import pytest
 
-from backends.samples import FakeBackend, request
+from backends.samples import FakeBackend, batch_backend, request
 from robogaze.backends import AnswerStore, Completion
-from robogaze.backends.batch import BatchBackend
 from robogaze.backends.middleware.rate_limit import Price, RateLimiter, RateLimits
 from robogaze.errors import AnswersPending, BudgetExhausted, ServerFault
 
 
 async def test_concurrency_limits_the_requests_in_progress() -> None:
     backend = FakeBackend(seconds=0.02)
-    limiter = RateLimiter.around(backend, RateLimits(concurrency=3), None)
+    limiter = RateLimiter(backend, RateLimits(concurrency=3))
     await asyncio.gather(*(limiter.complete(request()) for _ in range(10)))
     assert backend.most_running == 3
 
 
 async def test_requests_per_minute_are_paced() -> None:
-    limiter = RateLimiter.around(FakeBackend(), RateLimits(requests_per_minute=600), None)
+    limiter = RateLimiter(FakeBackend(), RateLimits(requests_per_minute=600))
     limiter._requests.max_rate = 1  # type: ignore[union-attr]
     limiter._requests._rate_per_sec = 10  # type: ignore[union-attr]
     started = time.perf_counter()
@@ -33,7 +32,7 @@ async def test_requests_per_minute_are_paced() -> None:
 
 
 async def test_limit_of_calls_stops_the_run() -> None:
-    limiter = RateLimiter.around(FakeBackend(), RateLimits(calls=2), None)
+    limiter = RateLimiter(FakeBackend(), RateLimits(calls=2))
     await limiter.complete(request())
     await limiter.complete(request())
     with pytest.raises(BudgetExhausted, match=r"limit of 2 calls is reached; raise limits\.calls"):
@@ -42,7 +41,7 @@ async def test_limit_of_calls_stops_the_run() -> None:
 
 async def test_limit_of_cost_stops_the_run() -> None:
     backend = FakeBackend(prompt_tokens=1_000_000, completion_tokens=0)
-    limiter = RateLimiter.around(backend, RateLimits(cost_usd=1.5), Price(prompt_usd=1, completion_usd=2))
+    limiter = RateLimiter(backend, RateLimits(cost_usd=1.5), Price(prompt_usd=1, completion_usd=2))
     assert (await limiter.complete(request())).cost_usd == 1.0
     await limiter.complete(request())
     with pytest.raises(BudgetExhausted, match=r"1\.5 USD is reached; raise limits\.cost_usd"):
@@ -51,7 +50,7 @@ async def test_limit_of_cost_stops_the_run() -> None:
 
 async def test_limit_of_cost_without_token_counts_stops_the_run_after_the_first_answer() -> None:
     backend = FakeBackend(prompt_tokens=None, completion_tokens=7)
-    limiter = RateLimiter.around(backend, RateLimits(cost_usd=1.5), Price(prompt_usd=1, completion_usd=2))
+    limiter = RateLimiter(backend, RateLimits(cost_usd=1.5), Price(prompt_usd=1, completion_usd=2))
     assert (await limiter.complete(request())).cost_usd is None
     with pytest.raises(BudgetExhausted, match=r"does not count tokens.*limits\.calls"):
         await limiter.complete(request())
@@ -63,7 +62,7 @@ async def test_limits_count_across_starts(tmp_path: Path) -> None:
     price, errors = Price(prompt_usd=1, completion_usd=2), []
     for _ in range(3):
         store = AnswerStore(tmp_path / "a.sqlite")
-        limiter = RateLimiter.around(backend, RateLimits(calls=3, cost_usd=1.5), price, store.usage("eyes"))
+        limiter = RateLimiter(backend, RateLimits(calls=3, cost_usd=1.5), price, store.usage("eyes"))
         try:
             await limiter.complete(request())
         except (ServerFault, BudgetExhausted) as error:
@@ -75,14 +74,14 @@ async def test_limits_count_across_starts(tmp_path: Path) -> None:
     usage = store.usage("eyes")
     assert (errors, usage.calls, usage.cost_usd) == (["f"], 3, 2.0), "a call without an answer counts"
     with pytest.raises(BudgetExhausted, match="limit of 3 calls"):
-        await RateLimiter.around(backend, RateLimits(calls=3), price, usage).complete(request())
+        await RateLimiter(backend, RateLimits(calls=3), price, usage).complete(request())
     store.close()
 
 
 async def test_fetching_the_answer_of_a_batch_request_is_not_another_call(tmp_path: Path) -> None:
     def start() -> RateLimiter:
-        backend = BatchBackend("m", tmp_path)
-        return RateLimiter.around(backend, RateLimits(calls=1), None, store.usage("m"), backend.was_sent)
+        backend = batch_backend(tmp_path)
+        return RateLimiter(backend, RateLimits(calls=1), usage=store.usage("m"), was_sent=backend.was_sent)
 
     store = AnswerStore(tmp_path / "a.sqlite")
     for _ in range(2):
@@ -90,7 +89,7 @@ async def test_fetching_the_answer_of_a_batch_request_is_not_another_call(tmp_pa
             await start().complete(request("a"))
     with pytest.raises(BudgetExhausted):
         await start().complete(request("b"))
-    line = {"custom_id": request("a").key(BatchBackend("m", tmp_path).identity)}
+    line = {"custom_id": request("a").key(batch_backend(tmp_path).identity)}
     body = {"choices": [{"message": {"content": "yes"}}]}
     (tmp_path / "answers.jsonl").write_text(json.dumps({**line, "response": {"status_code": 200, "body": body}}) + "\n")
     assert (await start().complete(request("a"))).text == "yes"

@@ -74,11 +74,6 @@ async def test_other_errors_are_raised_at_once() -> None:
         await OutageWait(backend, longest_s=60, poll_s=5).complete(request())
 
 
-def test_no_waiting_without_time_to_wait() -> None:
-    server = Server()
-    assert OutageWait.around(server, 0) is server
-
-
 async def test_another_model_is_detected_at_the_start_and_in_answers(tmp_path: Path) -> None:
     server, store = Server("qwen"), AnswerStore(tmp_path / "a.sqlite")
     backend = ModelIdentityGuard(server, "eyes", store.first_name)

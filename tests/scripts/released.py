@@ -1,25 +1,19 @@
 """Random corpora in the files of the two releases, through `robogaze evaluate` and through a second implementation.
 
-    python scripts/research/released.py --corpora 300
-
-Prints for each release how many corpora were refused, and in how many a figure differs by more than 1e-9
-(docs/metrics/conventions.md). The second implementation is tests/scripts/released_evaluators.py. The corpora have what
-the releases read: several frame rates, missing predictions, events of one frame or none, reversed events, spans after
-the end, labels outside the taxonomy, missing severities and texts, repeated ids, and times in place of frames.
+The second implementation is released_evaluators.py. The corpora have what the releases read: several frame rates,
+missing predictions, events of one frame or none, reversed events, spans after the end, labels outside the taxonomy,
+missing severities and texts, repeated ids, and times in place of frames.
 """
 
-import argparse
 import contextlib
 import io
 import json
 import random
-import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "scripts"))
 import released_evaluators as second
 
 from robogaze.cli import cli
@@ -185,29 +179,3 @@ def tried(release: str, seed: int, *more: str) -> list[str]:
         ratings = glide_corpus(dice, folder)
         theirs = second.glide(folder / "gold.json", folder / "said.json", ratings)
         return differences(ours(folder, "gold.json", "said.json", release, *more), theirs)
-
-
-def main() -> None:
-    """Try all corpora and print the counts."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--corpora", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--show", action="store_true", help="Print what was refused and what differs.")
-    options = parser.parse_args()
-    for release in ("robogaze-released", "glide-released"):
-        refused = different = 0
-        for seed in range(options.seed, options.seed + options.corpora):
-            try:
-                wrong = tried(release, seed)
-            except Exception as error:  # noqa: BLE001 (whatever refuses a corpus is counted)
-                refused += 1
-                wrong = [f"refused: {error}"]
-            else:
-                different += bool(wrong)
-            if options.show and wrong:
-                print(f"{release} {seed}: {'; '.join(wrong[:3])}", file=sys.stderr)
-        print(f"{release}: {options.corpora} corpora, {refused} refused, {different} different")
-
-
-if __name__ == "__main__":
-    main()
