@@ -10,7 +10,7 @@ other. Several servers may use one store.
 import json
 import sqlite3
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -46,7 +46,6 @@ CREATE TABLE IF NOT EXISTS clips (
     file_key TEXT NOT NULL,
     clip TEXT NOT NULL
 );
-CREATE TABLE IF NOT EXISTS lengths (file_key TEXT PRIMARY KEY, duration_s REAL NOT NULL);
 CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE VIEW IF NOT EXISTS newest AS
     SELECT * FROM revisions AS r WHERE revision = (
@@ -177,14 +176,6 @@ class AnnotationStore:
     def add_clip(self, clip: Clip, file_key: str) -> None:
         """Keep the record of a decoded clip."""
         self._execute("INSERT OR REPLACE INTO clips VALUES (?, ?, ?)", (clip.id, file_key, clip.model_dump_json()))
-
-    def lengths_s(self) -> dict[str, float]:
-        """The lengths of files by their key, in seconds."""
-        return dict(self._execute("SELECT file_key, duration_s FROM lengths")[0])
-
-    def add_lengths(self, lengths_s: Mapping[str, float]) -> None:
-        """Keep the lengths of files."""
-        self._execute("INSERT OR REPLACE INTO lengths SELECT key, value FROM json_each(?)", (json.dumps(lengths_s),))
 
     def setting(self, name: str, value: str) -> str:
         """The setting's value in the store: the given one, if it has none yet."""

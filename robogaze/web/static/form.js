@@ -21,10 +21,10 @@ function createForm(clip, guide, { onChange, onSpan, onVerdict, onReason, onDele
   const severity = make(
     "div",
     { class: "levels", role: "group", "aria-label": "severity" },
-    guide.severities.map(({ level, name, meaning }) =>
+    guide.severities.map(({ level, name, definition }) =>
       make(
         "button",
-        { type: "button", title: meaning, "data-severity": level, onclick: () => onChange({ severity: level }) },
+        { type: "button", title: definition, "data-severity": level, onclick: () => onChange({ severity: level }) },
         make("b", {}, level),
         ` ${name}`,
       ),
