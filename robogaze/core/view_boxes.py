@@ -77,32 +77,17 @@ def picture_size(layout: Layout, view_size: Size) -> Size:
     return width, BAND_PX + height
 
 
-def view_boxes(layout: Layout, view_size: Size, recorded: Size | None) -> Mapping[str, Box]:
-    """The box of each view in the picture of a frame whose size is recorded.
-
-    A picture of another size than that of `picture_size`, and one whose size is not recorded, is of an older run: there
-    is no band above everything, and the views are in one row.
-    """
+def view_boxes(layout: Layout, view_size: Size) -> Mapping[str, Box]:
+    """The box of each view in the picture of a frame with views of `view_size`."""
     count = len(layout.active)
-    if recorded == picture_size(layout, view_size):
-        return _boxes(layout, view_size, columns_of(count, view_size), recorded, BAND_PX)
-    return _boxes(layout, view_size, count, row_size(layout, view_size), 0)
-
-
-def row_size(layout: Layout, view_size: Size) -> Size:
-    """The size of the picture of a frame in older runs, which have the views in one row."""
-    count = len(layout.active)
-    return arranged_size(count, view_size, count)
-
-
-def _boxes(layout: Layout, view_size: Size, columns: int, whole: Size, above: int) -> Mapping[str, Box]:
-    corners = view_corners(len(layout.active), view_size, columns)
+    corners = view_corners(count, view_size, columns_of(count, view_size))
+    width, height = picture_size(layout, view_size)
     return {
         name: Box(
-            left=left / whole[0],
-            top=(above + top) / whole[1],
-            right=(left + view_size[0]) / whole[0],
-            bottom=(above + top + view_size[1]) / whole[1],
+            left=left / width,
+            top=(BAND_PX + top) / height,
+            right=(left + view_size[0]) / width,
+            bottom=(BAND_PX + top + view_size[1]) / height,
         )
         for name, (left, top) in zip(layout.active, corners, strict=True)
     }

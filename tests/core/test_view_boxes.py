@@ -5,8 +5,8 @@ import pytest
 
 from robogaze.core.clip import Layout
 from robogaze.core.events import Box
-from robogaze.core.view_boxes import BAND_PX, columns_of, panel_boxes, picture_size, row_size, view_boxes
-from robogaze.media.compose import FrameCanvas, sheet, split
+from robogaze.core.view_boxes import BAND_PX, columns_of, panel_boxes, picture_size, view_boxes
+from robogaze.media.compose import FrameCanvas, split
 from robogaze.media.decode import Image
 
 COLOURS = {"left": (250, 10, 10), "right": (10, 250, 10), "wrist": (10, 10, 250)}
@@ -40,30 +40,14 @@ def test_box_of_a_view_in_the_picture_of_a_frame(name: str) -> None:
     picture = FrameCanvas(GRID.active, (60, 40)).draw(split(grid(), GRID), "frame 0, 0.00 s")
     size = picture.shape[1], picture.shape[0]
     assert picture_size(GRID, (60, 40)) == size
-    view = inside(picture, view_boxes(GRID, (60, 40), size)[name])
-    assert view.shape == (40, 60, 3)
-    assert (view == COLOURS[name]).all()
-
-
-@pytest.mark.parametrize("recorded", [None, (188, 64)])
-@pytest.mark.parametrize("name", COLOURS)
-def test_box_of_a_view_in_a_picture_of_an_older_run(name: str, recorded: tuple[int, int] | None) -> None:
-    picture = sheet(split(grid(), GRID), GRID.active, columns=3)
-    assert row_size(GRID, (60, 40)) == (picture.shape[1], picture.shape[0]) == (188, 64)
-    view = inside(picture, view_boxes(GRID, (60, 40), recorded)[name])
+    view = inside(picture, view_boxes(GRID, (60, 40))[name])
     assert view.shape == (40, 60, 3)
     assert (view == COLOURS[name]).all()
 
 
 def test_box_of_a_single_view_is_below_the_stamp() -> None:
-    (box,) = view_boxes(Layout(), (320, 200), (320, 200 + BAND_PX)).values()
+    (box,) = view_boxes(Layout(), (320, 200)).values()
     assert box == Box(left=0, top=BAND_PX / 224, right=1, bottom=1)
-
-
-def test_box_of_a_single_view_is_the_whole_picture_of_an_older_run() -> None:
-    whole = Box(left=0, top=0, right=1, bottom=1)
-    for recorded in (None, (320, 200)):
-        assert view_boxes(Layout(), (320, 200), recorded) == {"main": whole} == panel_boxes(Layout())
 
 
 @pytest.mark.parametrize(

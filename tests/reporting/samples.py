@@ -114,8 +114,9 @@ def make_video(frames: int = FRAMES) -> bytes:
 
 
 def thumbnail(frame: int) -> bytes:
-    """A frame as a small JPEG."""
+    """A frame as a small JPEG, below a band as high as that of real pictures."""
     image = cv2.cvtColor(picture(frame, (160, 100)), cv2.COLOR_RGB2BGR)
+    image = cv2.copyMakeBorder(image, 12, 0, 0, 0, cv2.BORDER_CONSTANT)
     return cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, 80])[1].tobytes()
 
 

@@ -10,8 +10,6 @@ from robogaze.agreement.annotator_agreement import AgreementResult
 from robogaze.core.annotation import AnnotatedEvent
 from robogaze.domains import Domain
 from robogaze.reporting.pages.bundles import WrittenPage
-from robogaze.reporting.pages.checks import ValidityCheck
-from robogaze.reporting.pages.comparison_data import single_page
 from robogaze.reporting.pages.results import (
     Entry,
     Fact,
@@ -20,6 +18,7 @@ from robogaze.reporting.pages.results import (
     PageClip,
     ResultPage,
     Section,
+    ValidityCheck,
     clip_address,
     event_filters,
     event_tags,
@@ -79,7 +78,7 @@ def _facts(result: AgreementResult, folders: RunFolders) -> Iterator[Fact]:
     for annotator in result.annotation_set.annotators:
         clips = (clip.annotations for clip in result.annotation_set.clips)
         own = (annotation for annotations in clips for annotation in annotations if annotation.author == annotator)
-        yield Fact("annotator", annotator, single_page(map(folders.page_of, own)))
+        yield Fact("annotator", annotator, folders.single_page(own))
 
 
 def _checks(result: AgreementResult) -> Iterator[ValidityCheck]:

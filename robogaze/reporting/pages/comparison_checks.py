@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from math import isnan
 
 from robogaze.comparison import Comparison, GateCheck
-from robogaze.reporting.pages.checks import ValidityCheck
-from robogaze.reporting.pages.comparison_data import ComparisonPageData, PageRun, runs_with
+from robogaze.reporting.pages.comparison_data import ComparisonPageData, PageRun
+from robogaze.reporting.pages.results import ValidityCheck
 from robogaze.reporting.tables.comparison import comparison_method, comparison_warnings, scope_sentence
 from robogaze.reporting.wording import count, listed
 
@@ -91,8 +91,10 @@ def _judge(run: PageRun) -> str:
 
 
 def _fingerprints(runs: Sequence[PageRun]) -> Iterator[ValidityCheck]:
-    for field, name in (("taxonomies", "taxonomy"), ("fingerprints", "version of the domain's files")):
-        values = runs_with(runs, field)
+    for name, values in (
+        ("taxonomy", sorted({value for run in runs for value in run.taxonomies})),
+        ("version of the domain's files", sorted({value for run in runs for value in run.fingerprints})),
+    ):
         shown = listed([value[:_FINGERPRINT_CHARACTERS] for value in values])
         if not values:
             yield ValidityCheck(False, f"No run names its {name}.")

@@ -4,7 +4,7 @@ The page can be written again from this file without the reports.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -95,7 +95,7 @@ def _run(run: Run, changed: set[str], folders: RunFolders) -> PageRun:
     facts = run.metadata.values()
     return PageRun(
         name=run.name,
-        page=single_page(map(folders.page_of, annotations)),
+        page=folders.single_page(annotations),
         authors=_unique(annotation.author for annotation in annotations),
         pipelines=_unique(fact.pipeline for fact in facts),
         models=_models({fact.models for fact in facts}),
@@ -111,12 +111,6 @@ def _run(run: Run, changed: set[str], folders: RunFolders) -> PageRun:
     )
 
 
-def single_page(pages: Iterable[str | None]) -> str | None:
-    """The page of a run; None if its clips are in several run folders or there is no page."""
-    found = set(pages)
-    return found.pop() if len(found) == 1 else None
-
-
 def _unique(values: Iterable[str | None]) -> tuple[str, ...]:
     return tuple(sorted({value for value in values if value}))
 
@@ -129,8 +123,3 @@ def _models(texts: set[str]) -> dict[str, tuple[str, ...]]:
             name = (model.get("identity") or {}).get("name") or model.get("model") or "not named"
             found.setdefault(role, set()).add(str(name))
     return {role: tuple(sorted(names)) for role, names in sorted(found.items())}
-
-
-def runs_with(values: Sequence[PageRun], field: str) -> tuple[str, ...]:
-    """The values of a field of all runs."""
-    return _unique(value for run in values for value in getattr(run, field))

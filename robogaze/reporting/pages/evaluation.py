@@ -12,8 +12,6 @@ from robogaze.evaluation.results import Evaluation, NamedMatch, SystemResult
 from robogaze.metrics.tally import scored
 from robogaze.reporting.figures import Point, curve
 from robogaze.reporting.pages.bundles import WrittenPage
-from robogaze.reporting.pages.checks import ValidityCheck
-from robogaze.reporting.pages.comparison_data import single_page
 from robogaze.reporting.pages.results import (
     Entry,
     Fact,
@@ -23,6 +21,7 @@ from robogaze.reporting.pages.results import (
     PageTable,
     ResultPage,
     Section,
+    ValidityCheck,
     clip_address,
     event_filters,
     event_tags,
@@ -98,7 +97,7 @@ def evaluation_headline(result: Evaluation) -> str:
 
 def _facts(result: Evaluation, folders: RunFolders) -> Iterator[Fact]:
     for system in result.systems:
-        yield Fact("system", system.name, single_page(map(folders.page_of, system.system.annotations.values())))
+        yield Fact("system", system.name, folders.single_page(system.system.annotations.values()))
     yield Fact("references by", listed(sorted({clip.author for clip in result.clips})))
 
 

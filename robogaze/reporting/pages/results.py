@@ -23,7 +23,6 @@ from robogaze.core.time import Span
 from robogaze.domains import Domain, domain_folders, load_domain
 from robogaze.reporting.figures import interval_strip
 from robogaze.reporting.pages.bundles import WrittenPage, bundles, write_files
-from robogaze.reporting.pages.checks import ValidityCheck
 from robogaze.reporting.pages.document import document, vocabulary
 from robogaze.reporting.pages.run_folders import VideoFile
 from robogaze.reporting.pages.videos import video_notes, video_sources
@@ -140,6 +139,18 @@ class Fact:
     label: str
     name: str
     href: str | None = None
+
+
+@dataclass(frozen=True)
+class ValidityCheck:
+    """A sentence above the numbers; `good` is true if the sentence names no limit of the result.
+
+    `status` is a status or a verdict by which the list of clips can be filtered, None for no filter.
+    """
+
+    good: bool
+    sentence: str
+    status: str | None = None
 
 
 @dataclass(frozen=True)

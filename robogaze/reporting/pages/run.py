@@ -19,7 +19,7 @@ from robogaze.core.events import Box, Hypothesis
 from robogaze.core.key_frames import key_frames, pictures_to_show
 from robogaze.core.pictures import PictureSettings
 from robogaze.core.report import Provenance, Report, Unreadable
-from robogaze.core.view_boxes import fitted_size, panel_boxes, row_size, view_boxes
+from robogaze.core.view_boxes import fitted_size, panel_boxes, picture_size, view_boxes
 from robogaze.domains import Domain
 from robogaze.reporting import summary as summaries
 from robogaze.reporting.pages.bundles import WrittenPage, bundles, write_files
@@ -164,9 +164,9 @@ def run_headline(summary: RunSummary[Report]) -> str:
 
 def _facts(summary: RunSummary[Report]) -> Iterator[Fact]:
     yield Fact("domain", f"{summary.domain.file.title} {summary.domain.file.version}")
-    if summary.pipelines:
-        yield Fact("pipeline", listed(summary.pipelines))
-        yield Fact("by", listed(summary.authors))
+    if summary.reports:
+        yield Fact("pipeline", listed(list(dict.fromkeys(report.pipeline for report in summary.reports))))
+        yield Fact("by", listed(list(dict.fromkeys(report.author for report in summary.reports))))
         yield from (Fact(role, listed(names)) for role, names in _models(summary.reports).items())
     if summary.reports and not summary.calls:
         yield Fact("model", "none")
@@ -264,26 +264,15 @@ def _verdict(hypothesis: Hypothesis) -> dict[str, str]:
 def _views(clip: Clip, provenance: Provenance) -> dict[str, Any]:
     """The place of each view in the pictures and in the video, as shares, and the aspect ratios of both."""
     layout = clip.layout
-    side = provenance.media.get("max_side_px")
-    longest = side if isinstance(side, int) and side > 0 else PictureSettings().max_side_px
+    longest = provenance.media.get("max_side_px", PictureSettings().max_side_px)
     view = fitted_size((max(1, clip.width // layout.columns), max(1, clip.height // layout.rows)), longest)
-    recorded = _recorded_size(provenance)
-    width, height = recorded or row_size(layout, view)
-    in_picture, in_video = view_boxes(layout, view, recorded), panel_boxes(layout)
+    width, height = picture_size(layout, view)
+    in_picture, in_video = view_boxes(layout, view), panel_boxes(layout)
     return {
         "picture_ratio": width / height,
         "video_ratio": clip.width / clip.height,
         "places": {name: {"picture": _edges(in_picture[name]), "video": _edges(in_video[name])} for name in in_video},
     }
-
-
-def _recorded_size(provenance: Provenance) -> tuple[int, int] | None:
-    """The size of the picture of a frame: of all frames, else of one that a model was shown; None if not recorded."""
-    match provenance.media.get("picture_size"):
-        case [int(width), int(height)] if width > 0 and height > 0:
-            return width, height
-    frames = (picture for picture in provenance.pictures if picture.id.startswith("F"))
-    return next(((frame.width, frame.height) for frame in frames), None)
 
 
 def _edges(box: Box) -> list[float]:

@@ -9,7 +9,6 @@ from robogaze.core.report import Report
 from robogaze.domains import Domain
 from robogaze.forge.sensitivity import Sensitivity, Trial
 from robogaze.reporting.pages.bundles import WrittenPage
-from robogaze.reporting.pages.checks import ValidityCheck
 from robogaze.reporting.pages.results import (
     Entry,
     Fact,
@@ -18,6 +17,7 @@ from robogaze.reporting.pages.results import (
     PageClip,
     ResultPage,
     Section,
+    ValidityCheck,
     clip_address,
     event_filters,
     event_tags,

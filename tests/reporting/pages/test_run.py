@@ -14,8 +14,7 @@ from making import coverage
 from robogaze.core.clip import Layout
 from robogaze.core.events import Evidence
 from robogaze.core.key_frames import frames_to_show, pictures_to_show
-from robogaze.core.pictures import Picture
-from robogaze.core.report import Provenance, Report, Unreadable
+from robogaze.core.report import Report, Unreadable
 from robogaze.domains import Domain
 from robogaze.reporting.pages import plays, results, run
 from robogaze.reporting.pages.run import ClipPage, render_html, write_run_page
@@ -229,48 +228,12 @@ def test_the_page_of_a_run_names_the_pictures_that_are_there(
     assert media["pictures"] == {name: f"frames/{report.clip.id}/picture-{name}.jpg"}
 
 
-# Where the views are in a picture.
-
-# A 2x2 grid of 320 x 200, whose three views of 160 x 100 are today two above one, each below its name.
-GRID = Layout.parse("2x2:left,right,wrist,-")
-TODAY = (2 * 164 - 4, 24 + 2 * 128 - 4)
-IN_A_ROW = (3 * 164 - 4, 24 + 100)
-
-
-def views(domain: Domain, provenance: Provenance) -> Any:
-    """What the page says on the views of the grid."""
-    report = make_report(domain, make_clip("a", layout=GRID), provenance=provenance)
-    return data(render_html([page(report, None)], [], domain, "t"), "a")["media"]["views"]
-
-
-def shown(size: tuple[int, int]) -> Picture:
-    """A picture of a frame that a model was shown."""
-    return Picture(
-        id="F3", frames=(3,), times_s=(0.1,), views=GRID.active, width=size[0], height=size[1], sha256="ab" * 32
-    )
-
-
-@pytest.mark.parametrize(
-    "provenance",
-    [Provenance(media={"picture_size": list(TODAY)}), Provenance(pictures=(shown(TODAY),))],
-    ids=["of all frames", "of a picture"],
-)
-def test_views_are_where_pictures_of_the_recorded_size_have_them(domain: Domain, provenance: Provenance) -> None:
-    found = views(domain, provenance)
-    width, height = TODAY
+def test_views_are_where_pictures_have_them(domain: Domain) -> None:
+    """A 2x2 grid of 320 x 200, whose three views of 160 x 100 are two above one, each below its name."""
+    report = make_report(domain, make_clip("a", layout=Layout.parse("2x2:left,right,wrist,-")))
+    found = data(render_html([page(report, None)], [], domain, "t"), "a")["media"]["views"]
+    width, height = 2 * 164 - 4, 24 + 2 * 128 - 4
     assert found["picture_ratio"] == width / height
     assert found["places"]["right"]["picture"] == pytest.approx([164 / width, 48 / height, 1, 148 / height])
     assert found["places"]["wrist"]["picture"] == pytest.approx([0, 176 / height, 160 / width, 1])
     assert found["places"]["wrist"]["video"] == [0, 0.5, 0.5, 1]
-
-
-@pytest.mark.parametrize(
-    "provenance",
-    [Provenance(media={"max_side_px": 1024}), Provenance(pictures=(shown(IN_A_ROW),))],
-    ids=["not recorded", "of a picture"],
-)
-def test_views_of_an_older_run_are_in_one_row(domain: Domain, provenance: Provenance) -> None:
-    found = views(domain, provenance)
-    width, height = IN_A_ROW
-    assert found["picture_ratio"] == width / height
-    assert found["places"]["wrist"]["picture"] == pytest.approx([328 / width, 24 / height, 1, 1])
