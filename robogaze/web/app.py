@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
 
+import jinja2
 from pydantic import Field, ValidationError
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
@@ -30,7 +31,22 @@ from robogaze.web.drafts import MAX_EVENTS, ClipDraft, Decision, DraftEvent, Pro
 BODY_BYTES = 2 * 2**20
 """The largest body of a request."""
 
-_TEMPLATES = Path(__file__).parent / "templates"
+_TEMPLATES = jinja2.Environment(
+    loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"), autoescape=True, trim_blocks=True
+)
+_QUEUE_STYLES = ("base", "list", "severity", "annotate")
+_CLIP_STYLES = ("base", "list", "severity", "clip", "player", "timeline", "media", "annotate")
+_COMMON_SCRIPTS = ("dom", "format", "server", "shortcuts", "dialogs", "spans")
+_CLIP_SCRIPTS = (
+    *_COMMON_SCRIPTS, "frames", "loop", "playback", "overlay", "axis", "annotation", "saving", "worktime", "guide",
+    "picture", "transport", "tracks", "form", "clip_page",
+)  # fmt: skip
+_SCRIPTS = {
+    "queue": (*_COMMON_SCRIPTS, "rows", "queue"),
+    "editor": (*_CLIP_SCRIPTS, "edits", "eventlist", "conflict", "feedback", "editor"),
+    "adjudicate": (*_CLIP_SCRIPTS, "adjudicate"),
+}
+"""The scripts of each page, in the order in which they run."""
 _STATIC = (
     *((Path(pages.__file__).parent / "templates" / kind, f"*.{kind}") for kind in ("js", "css")),
     *((Path(__file__).parent / "static", f"*.{kind}") for kind in ("js", "css")),
@@ -79,8 +95,8 @@ def make_app(annotator: Annotator, rules: AccessRules) -> Starlette:
     adjudicates = isinstance(annotator, Adjudicator)
     served = _ServedClips(annotator, DecisionRequest if adjudicates else SaveRequest)
     routes = [
-        Route("/", _page("queue.html")),
-        Route("/clips/{clip_id:path}", _page("adjudicate.html" if adjudicates else "editor.html")),
+        Route("/", _page("queue")),
+        Route("/clips/{clip_id:path}", _page("adjudicate" if adjudicates else "editor")),
         Route("/static/{name}", _static()),
         Route("/api/guide", served.guide),
         Route("/api/queue", served.queue),
@@ -203,7 +219,8 @@ def _of_validation(detail: Any, events: Any) -> dict[str, Any]:
 
 
 def _page(name: str) -> Endpoint:
-    text = (_TEMPLATES / name).read_text(encoding="utf-8")
+    template, styles = ("queue.html.j2", _QUEUE_STYLES) if name == "queue" else ("page.html.j2", _CLIP_STYLES)
+    text = _TEMPLATES.get_template(template).render(styles=styles, scripts=_SCRIPTS[name])
 
     async def answer(request: Request) -> Response:
         return Response(text, media_type="text/html")
