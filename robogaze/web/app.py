@@ -26,7 +26,7 @@ from robogaze.threads import in_thread
 from robogaze.web.access import AccessCheck, AccessRules
 from robogaze.web.adjudicator import Adjudicator
 from robogaze.web.annotator import Annotator, Conflict, Refused, Saved
-from robogaze.web.drafts import MAX_EVENTS, ClipDraft, Decision, DraftEvent, Problem, Seconds
+from robogaze.web.drafts import ClipDraft, Decision, DraftEvent, Seconds
 
 BODY_BYTES = 2 * 2**20
 """The largest body of a request."""
@@ -63,7 +63,7 @@ class SaveRequest(Data):
 
     base_revision: RevisionNumber
     clean: bool
-    events: tuple[DraftEvent, ...]
+    events: tuple[DraftEvent, ...] = Field(max_length=500)
     seconds_spent: Seconds = 0.0
 
 
@@ -197,9 +197,6 @@ def _too_large() -> _Unusable:
 
 def _parsed(kind: type[Any], value: Any) -> Any:
     events = value.get("events") if isinstance(value, dict) else None
-    if isinstance(events, list) and len(events) > MAX_EVENTS:
-        found = Problem(event=None, field="events", message=f"{len(events)} events; at most {MAX_EVENTS} are saved")
-        raise _Unusable(422, error=found.message, errors=[found.model_dump()])
     try:
         return kind.model_validate(value)
     except ValidationError as error:

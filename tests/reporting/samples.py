@@ -14,11 +14,11 @@ from robogaze.core.clip import Clip, Layout
 from robogaze.core.events import Claim, Event, Evidence, Hypothesis
 from robogaze.core.key_frames import frames_to_show
 from robogaze.core.pictures import Picture
-from robogaze.core.report import Call, Provenance, Report
+from robogaze.core.report import Call, Provenance, Report, Unreadable
 from robogaze.core.time import Span
 from robogaze.domains import Domain, load_domain
 from robogaze.media.decode import Image
-from robogaze.reporting.pages.run import ClipPage
+from robogaze.reporting.pages.run import ClipPage, run_files
 
 FPS = 16
 FRAMES = 64
@@ -217,3 +217,9 @@ def make_provenance(stages: Sequence[tuple[str, str, Sequence[int]]], failed: Se
 def page(report: Report, video: str | None) -> ClipPage:
     """A page with every thumbnail that it wants."""
     return ClipPage(report, video, {frame: thumbnail(frame) for frame in frames_to_show(report)})
+
+
+def render_html(pages: Sequence[ClipPage], unreadable: Sequence[Unreadable], domain: Domain, title: str) -> str:
+    """The page of a few clips, which is one file."""
+    ((_, text),) = run_files(pages, unreadable, domain, title)
+    return text

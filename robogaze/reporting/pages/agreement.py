@@ -9,7 +9,6 @@ from robogaze.agreement.annotation_set import ClipAnnotations
 from robogaze.agreement.annotator_agreement import AgreementResult
 from robogaze.core.annotation import AnnotatedEvent
 from robogaze.domains import Domain
-from robogaze.reporting.pages.bundles import WrittenPage
 from robogaze.reporting.pages.results import (
     Entry,
     Fact,
@@ -24,7 +23,6 @@ from robogaze.reporting.pages.results import (
     event_tags,
     names_of,
     page_table,
-    write_result_page,
 )
 from robogaze.reporting.pages.run_folders import RunFolders, VideoFile
 from robogaze.reporting.tables import ResultTable, cell_text
@@ -32,11 +30,6 @@ from robogaze.reporting.tables.agreement import agreement_tables, left_out, meth
 from robogaze.reporting.wording import count
 
 _DETAILS = {"by-dimension", "further", "by-pair"}
-
-
-def write_agreement_page(result: AgreementResult, folder: Path, domain: Domain | None) -> WrittenPage:
-    """Write index.html."""
-    return write_result_page(agreement_page(result, folder, domain), folder, domain)
 
 
 def agreement_page(result: AgreementResult, folder: Path, domain: Domain | None) -> ResultPage:

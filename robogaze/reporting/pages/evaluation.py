@@ -11,7 +11,6 @@ from robogaze.evaluation.clip_fields import field_of, field_values, known_fields
 from robogaze.evaluation.results import Evaluation, NamedMatch, SystemResult
 from robogaze.metrics.tally import scored
 from robogaze.reporting.figures import Point, curve
-from robogaze.reporting.pages.bundles import WrittenPage
 from robogaze.reporting.pages.results import (
     Entry,
     Fact,
@@ -27,20 +26,12 @@ from robogaze.reporting.pages.results import (
     event_tags,
     names_of,
     page_table,
-    write_result_page,
 )
 from robogaze.reporting.pages.run_folders import RunFolders, VideoFile
 from robogaze.reporting.tables import ResultTable, cell_text
 from robogaze.reporting.tables.evaluation import UNNAMED, gain_rows, metric_name
 from robogaze.reporting.tables.evaluation_notes import evaluation_notes, evaluation_warnings, judge_note
 from robogaze.reporting.wording import count, listed
-
-
-def write_evaluation_page(
-    result: Evaluation, tables: Sequence[ResultTable], folder: Path, domain: Domain | None
-) -> WrittenPage:
-    """Write index.html; `tables` are those of the evaluation, and of a second judge if there is one."""
-    return write_result_page(evaluation_page(result, tables, folder, domain), folder, domain)
 
 
 def evaluation_page(

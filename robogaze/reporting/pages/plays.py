@@ -28,7 +28,7 @@ _REPRODUCED = {True: "reproduced", False: "did not show again", None: "not repla
 
 @dataclass(frozen=True)
 class PagePlay:
-    """A play on the page; `pictures` are its screens by step as data URIs, `number` is in the addresses of its steps."""
+    """A play on the page; `pictures` are its screens by step as data URIs, `number` is part of its addresses."""
 
     number: int
     report: Report

@@ -98,13 +98,6 @@ def run_files(
     yield "index.html", _index(reports, unreadable, domain, title, files, in_page)
 
 
-def render_html(pages: Sequence[ClipPage], unreadable: Sequence[Unreadable], domain: Domain, title: str) -> str:
-    """The page with all its data, whatever its size. Raises as `run_files` does."""
-    reports: list[Report] = []
-    data = dict(_data(pages, reports, domain))
-    return _index(reports, unreadable, domain, title, dict.fromkeys(data), data)
-
-
 def _data(pages: Iterable[ClipPage], reports: list[Report], domain: Domain) -> Iterator[tuple[str, str]]:
     """The data of each open clip; the part of its report that the list needs is added to `reports`."""
     for page in pages:

@@ -19,7 +19,8 @@ from robogaze.evaluation.config import EvaluationConfig
 from robogaze.evaluation.results import Evaluation
 from robogaze.evaluation.systems import evaluate_pairing
 from robogaze.judges.base import Judgement
-from robogaze.reporting.pages.evaluation import evaluation_headline, evaluation_page, write_evaluation_page
+from robogaze.reporting.pages.evaluation import evaluation_headline, evaluation_page
+from robogaze.reporting.pages.results import write_result_page
 from robogaze.reporting.tables.evaluation import evaluation_tables
 
 from ..browsing import Opener, Visit
@@ -51,12 +52,16 @@ def evaluated(folder: Path, domain: Domain, *systems: str) -> Evaluation:
     return asyncio.run(evaluate_pairing(pair(gold, found), HalfJudge(), EvaluationConfig(resamples=5)))
 
 
+def written(result: Evaluation, out: Path, domain: Domain | None) -> Path:
+    return write_result_page(evaluation_page(result, list(evaluation_tables(result)), out, domain), out, domain).path
+
+
 @pytest.fixture(scope="module", autouse=True)
 def index(domain: Domain, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("evaluation")
     result = evaluated(folder, domain, "one")
     (folder / "one" / "r" / "index.html").write_text("<!doctype html><title>run</title>")
-    return write_evaluation_page(result, list(evaluation_tables(result)), folder / "out", domain).path
+    return written(result, folder / "out", domain)
 
 
 def words(text: str) -> str:
@@ -137,7 +142,7 @@ def test_names_from_outside_are_text(domain: Domain, tmp_path: Path) -> None:
         for annotation in read_annotations(run_folder(tmp_path / "gold" / "r", domain, GOLD)).annotations
     ]
     result = scored(pair(gold, [System.of(evil, gold)]))
-    text = write_evaluation_page(result, list(evaluation_tables(result)), tmp_path / "out", None).path.read_text()
+    text = written(result, tmp_path / "out", None).read_text()
     assert "<script>alert" not in text
     assert json.dumps(evil)[1:-1] not in text
 

@@ -17,11 +17,11 @@ from robogaze.core.key_frames import frames_to_show, pictures_to_show
 from robogaze.core.report import Report, Unreadable
 from robogaze.domains import Domain
 from robogaze.reporting.pages import plays, results, run
-from robogaze.reporting.pages.run import ClipPage, render_html, write_run_page
+from robogaze.reporting.pages.run import ClipPage, write_run_page
 from robogaze.store import ManifestLine, RunFolder
 
 from ..cases import UNREADABLE, faulty_report
-from ..samples import ATTACK, make_clip, make_event, make_hypothesis, make_report, page
+from ..samples import ATTACK, make_clip, make_event, make_hypothesis, make_report, page, render_html
 
 
 def data(text: str, name: str) -> Any:

@@ -10,7 +10,7 @@ from making import coverage
 from robogaze.core.events import Box, Evidence
 from robogaze.core.report import Failure, Report
 from robogaze.domains import Domain
-from robogaze.reporting.pages.run import ClipPage, render_html
+from robogaze.reporting.pages.run import ClipPage
 
 from ..browsing import Opener, Visit
 from ..cases import UNREADABLE
@@ -24,6 +24,7 @@ from ..samples import (
     make_report,
     make_video,
     page,
+    render_html,
     thumbnail,
 )
 

@@ -11,10 +11,10 @@ from robogaze.core.clip import Layout
 from robogaze.core.events import Box, Event, Evidence
 from robogaze.core.report import Report
 from robogaze.domains import Domain
-from robogaze.reporting.pages.run import ClipPage, render_html
+from robogaze.reporting.pages.run import ClipPage
 
 from ..browsing import Opener, Visit
-from ..samples import make_clip, make_event, make_hypothesis, make_report, make_video, page, thumbnail
+from ..samples import make_clip, make_event, make_hypothesis, make_report, make_video, page, render_html, thumbnail
 
 BOX = Box(left=0.5, top=0.25, right=0.75, bottom=0.5)
 SHORT = (2.0, 2.0625)
