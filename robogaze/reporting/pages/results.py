@@ -33,7 +33,7 @@ STYLES = (
 )  # fmt: skip
 SCRIPTS = (
     "dom", "format", "data", "frames", "address", "filter", "rows", "keys", "viewer", "places", "loop", "speed", "axis",
-    "timeline", "claims", "screen", "clock", "lanes", "sort", "entries", "sides", "results",
+    "timeline", "claims", "screen", "clock", "lanes", "sort", "list", "entries", "sides", "results",
 )  # fmt: skip
 
 

@@ -36,7 +36,8 @@ from robogaze.store import StoredRun
 STYLES = ("base", "run", "list", "severity", "clip", "player", "timeline", "record", "media")
 SCRIPTS = (
     "dom", "format", "data", "frames", "address", "filter", "rows", "keys", "viewer", "places", "loop", "speed",
-    "overlay", "playback", "player", "large", "axis", "timeline", "claims", "ledger", "record", "clip", "list", "run",
+    "overlay", "playback", "player", "large", "axis", "timeline", "claims", "ledger", "record", "clip", "list", "clips",
+    "run",
 )  # fmt: skip
 
 _CHOICES = 40
