@@ -6,7 +6,6 @@ run, in files next to it (`robogaze.reporting.pages.bundles`).
 
 import json
 from base64 import b64encode
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -83,10 +82,7 @@ def _picture_addresses(run: StoredRun, report: Report) -> dict[str, str]:
 def run_files(
     pages: Iterable[ClipPage], unreadable: Sequence[Unreadable], domain: Domain, title: str
 ) -> Iterator[tuple[str, str]]:
-    """Names and texts of the files of the page, `index.html` last; not all `pages` are in memory at once.
-
-    Raises ValueError when two clips have the same id.
-    """
+    """Names and texts of the files of the page, `index.html` last; not all `pages` are in memory at once."""
     reports: list[Report] = []
     files: dict[str, str | None] = {}
     in_page: Mapping[str, str] | None = None
@@ -120,9 +116,6 @@ def _index(
     reports: Sequence[Report], unreadable: Sequence[Unreadable], domain: Domain, title: str,
     files: Mapping[str, str | None], in_page: Mapping[str, str] | None,
 ) -> str:  # fmt: skip
-    repeated = [clip for clip, times in Counter(report.clip.id for report in reports).items() if times > 1]
-    if repeated:
-        raise ValueError(f"clip ids must be unique; these are repeated: {', '.join(repeated)}")
     summary = RunSummary(tuple(reports), tuple(unreadable), domain)
     return document(
         "run.html.j2",

@@ -7,19 +7,16 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import pytest
 from checkpoints import annotation as account
 from checkpoints import clean_and_faulty, event, run, without_a_model
 
 from robogaze.comparison import Comparison, ComparisonConfig, Run
 from robogaze.comparison import compare_runs as compare
 from robogaze.domains import Domain
-from robogaze.reporting.pages import bundles
 from robogaze.reporting.pages.comparison import comparison_page
 from robogaze.reporting.pages.comparison_data import comparison_page_data
 from robogaze.reporting.pages.results import result_files
 
-from ..checkpoints_on_disk import compared, two_runs, write_page
 from ..samples import ATTACK
 
 
@@ -90,17 +87,6 @@ def test_a_trend_is_drawn_where_there_is_one() -> None:
     assert "Trend" not in words(page(*runs[:2]))
 
 
-def test_types_go_by_their_names_where_the_domain_is_known(domain: Domain) -> None:
-    runs = [clean_and_faulty("a", "--", "picture_blur"), clean_and_faulty("b", "++")]
-    assert "picture_blur" in words(page(*runs, domain=domain))
-    text = page(*(run(one, account(f"{one}-p", *found)) for one, found in (("a", [event("blur")]), ("b", []))))
-    assert "blur" in words(text)
-    named = page(
-        *(run(one, account(f"{one}-p", *found)) for one, found in (("a", [event("blur")]), ("b", []))), domain=domain
-    )
-    assert "Blur" in words(named)
-
-
 def test_the_changes_of_all_pairs_are_listed_worst_first() -> None:
     runs = [
         clean_and_faulty("a", "+-+"),
@@ -120,12 +106,6 @@ def test_a_run_alone_has_a_page_too() -> None:
     assert data(text, "entries")["entries"] == []
 
 
-def test_undefined_numbers_say_so() -> None:
-    said = words(page(clean_and_faulty("a", "??"), clean_and_faulty("b", "??")))
-    assert "undefined" in said
-    assert "nan" not in said.lower().split()
-
-
 def test_nothing_from_outside_becomes_markup() -> None:
     evil = f"{ATTACK}</script><!--<script>\"'\u2028"
     before = account("a-p", event(ATTACK), instruction=evil, author=evil)
@@ -136,22 +116,3 @@ def test_nothing_from_outside_becomes_markup() -> None:
     assert "\u2028" not in text
     assert text.count("</script>") == 5  # the vocabulary, the entries, two clips, and the one script that runs
     assert data(text, "entries")["entries"][0]["title"] == evil
-
-
-def test_the_policy_is_that_of_a_runs_page() -> None:
-    text = page(clean_and_faulty("a", "+"), clean_and_faulty("b", "-"))
-    policy = unescape(re.findall(r'Content-Security-Policy" content="([^"]+)"', text)[0])
-    assert policy.startswith(
-        "default-src 'none'; img-src 'self' data: file:; media-src 'self' data: blob: file:; style-src"
-    )
-    assert re.search(r"script-src 'sha256-[^']+';", policy)
-    assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
-
-
-def test_many_clips_lie_beside_the_page(domain: Domain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundles, "IN_PAGE_CHARACTERS", 1000)
-    monkeypatch.setattr(bundles, "BUNDLE_CHARACTERS", 1000)
-    index = write_page(compared(two_runs(tmp_path, domain)), tmp_path / "out", domain)
-    assert len(list((tmp_path / "out" / "page").glob("*.js"))) == 6
-    entries = data(index.read_text(), "entries")["entries"]
-    assert all(side["file"].startswith("page/") for entry in entries for side in entry["sides"])

@@ -150,11 +150,6 @@ def test_a_page_can_be_made_of_unreadable_clips_alone(domain: Domain) -> None:
     assert "nothing is known about any clip" in unescape(text)
 
 
-def test_two_pages_of_one_clip_are_refused(reports: list[Report], domain: Domain) -> None:
-    with pytest.raises(ValueError, match="disc-0001"):
-        render_html([page(reports[0], None)] * 2, [], domain, "t")
-
-
 def test_names_that_are_no_valid_text_can_still_be_written(reports: list[Report], domain: Domain) -> None:
     text = render_html([], [Unreadable(uri="clip-\udcff.mp4", reason="no video")], domain, "t")
     assert data(text, "list")["unreadable"][0]["uri"] == "clip-\\udcff.mp4"
@@ -170,17 +165,21 @@ def test_the_frames_just_before_at_and_after_a_claim_are_kept_first_of_all(domai
     assert frames_to_show(report, per_claim=5) == (3, 15, 16, 32, 40)
 
 
-def test_of_an_event_of_one_frame_its_neighbours_are_kept_too(domain: Domain) -> None:
-    event = make_event("e1", "physics", "floating", (2.0, 2.0625))
-    assert frames_to_show(make_report(domain, make_clip("a"), events=(event,))) == (31, 32, 33)
-
-
-def test_at_an_end_of_the_clip_there_is_no_neighbour(domain: Domain) -> None:
-    events = (
-        make_event("e1", "physics", "floating", (0.0, 0.0625), evidence=()),
-        make_event("e2", "physics", "floating", (3.9375, 4.0), evidence=()),
-    )
-    assert frames_to_show(make_report(domain, make_clip("a"), events=events)) == (0, 1, 62, 63)
+@pytest.mark.parametrize(
+    ("span", "frames"),
+    [
+        ((2.0, 2.0625), (31, 32, 33)),  # one frame and its neighbours
+        ((0.0, 0.0625), (0, 1)),
+        ((3.9375, 4.0), (62, 63)),
+        ((1.01, 1.02), (15, 16, 17)),  # between two frames
+    ],
+)
+def test_the_frames_of_an_event_are_those_around_its_span(
+    domain: Domain, span: tuple[float, float], frames: tuple[int, ...]
+) -> None:
+    event = make_event("e1", "physics", "floating", span, evidence=())
+    assert frames_to_show(make_report(domain, make_clip("a"), events=(event,))) == frames
+    assert frames_to_show(make_report(domain, make_clip("a"))) == ()
 
 
 def test_frames_are_wanted_for_claims_set_aside_but_not_twice_for_accepted_ones(domain: Domain) -> None:
@@ -188,15 +187,6 @@ def test_frames_are_wanted_for_claims_set_aside_but_not_twice_for_accepted_ones(
     rejected = make_hypothesis("h2", "physics", "floating", (2.0, 3.0), evidence=())
     report = make_report(domain, make_clip("a"), hypotheses=(accepted, rejected))
     assert frames_to_show(report) == (31, 32, 40, 47, 48)
-
-
-def test_a_span_between_two_frames_shows_the_one_on_show(domain: Domain) -> None:
-    event = make_event("e1", "physics", "floating", (1.01, 1.02), evidence=())
-    assert frames_to_show(make_report(domain, make_clip("a"), events=(event,))) == (15, 16, 17)
-
-
-def test_a_clean_clip_wants_no_frames(domain: Domain) -> None:
-    assert frames_to_show(make_report(domain, make_clip("a"))) == ()
 
 
 def test_pictures_are_wanted_that_are_evidence_of_what_is_shown(domain: Domain) -> None:
