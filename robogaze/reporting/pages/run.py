@@ -9,7 +9,7 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import quote
 
 from robogaze.core.annotation import FIELDS
@@ -17,7 +17,7 @@ from robogaze.core.clip import Clip
 from robogaze.core.events import Box, Hypothesis
 from robogaze.core.key_frames import key_frames, pictures_to_show
 from robogaze.core.pictures import PictureSettings
-from robogaze.core.report import Provenance, Report, Unreadable
+from robogaze.core.report import Provenance, Report, Status, Unreadable, Verdict
 from robogaze.core.view_boxes import fitted_size, panel_boxes, picture_size, view_boxes
 from robogaze.domains import Domain
 from robogaze.reporting import summary as summaries
@@ -132,7 +132,12 @@ def _index(
         types=_types(summary),
         fields=_fields(summary.reports),
         without_events=summaries.without_events(summary),
-        dimension_names=summaries.dimension_names,
+        statuses={name: name for name in (*get_args(Verdict), *get_args(Status), "unreadable")},
+        dimensions={name: summaries.dimension_names([name], domain) for name in summary.coverage},
+        severities={
+            level.level: f"{level.level} {level.name}{' or worse' if level.level < 5 else ''}"
+            for level in reversed(domain.taxonomy.severity)
+        },
     )
 
 
@@ -176,10 +181,14 @@ def _types(summary: RunSummary[Report]) -> dict[str, str]:
     return known | {kind: kind for kind in sorted(found - known.keys())}
 
 
-def _fields(reports: Sequence[Report]) -> dict[str, list[str]]:
+def _fields(reports: Sequence[Report]) -> dict[str, dict[str, str]]:
     """The values of the fields in which the clips differ, unless there are more than a filter offers."""
     found = {name: {getattr(report.clip, name) for report in reports} for name in FIELDS}
-    return {name: sorted(values - {None}) for name, values in found.items() if 1 < len(values) <= _CHOICES}
+    return {
+        name: {value: value for value in sorted(values - {None})}
+        for name, values in found.items()
+        if 1 < len(values) <= _CHOICES
+    }
 
 
 def _list(summary: RunSummary[Report], files: Mapping[str, str | None]) -> dict[str, Any]:

@@ -244,7 +244,7 @@ function createAdjudication(clip, guide, person, clips) {
   /** Change the spans of the merged event; the selected span is then the one that has a time. */
   function setSpans(spans, time, strokeName = null) {
     const next = joined(spans);
-    spanNumber = Math.max(next.findIndex(({ start_s, end_s }) => time >= start_s - 1e-6 && time <= end_s + 1e-6), 0);
+    spanNumber = spanAt(next, time);
     edit({ spans: next }, strokeName);
   }
 
