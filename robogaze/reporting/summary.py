@@ -68,7 +68,7 @@ class RunSummary(Generic[Counted]):
 
     @property
     def clips(self) -> int:
-        """The number of clips, unreadable ones included."""
+        """The number of clips, including unreadable clips."""
         return len(self.reports) + len(self.unreadable)
 
     @property
@@ -181,7 +181,7 @@ def not_examined(summary: AnySummary) -> str:
 
 
 def _where(summary: AnySummary, state: str) -> list[str]:
-    """The dimensions in a coverage state; those in this state in every clip come first."""
+    """The dimensions in a coverage state; dimensions in this state in every clip come first."""
     total = len(summary.reports)
     numbers = {name: found[state] for name, found in summary.coverage.items() if found[state]}
     everywhere = [name for name, number in numbers.items() if number == total]

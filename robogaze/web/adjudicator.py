@@ -2,7 +2,7 @@
 
 The submitted annotations of a clip are matched as `robogaze agree` does it. An event on which all of them agree by the
 rules of RoboGaze (A.2.3, see `robogaze.agreement.adjudication`) is accepted at once; everything else is a disagreement,
-which a person decides. What comes out is one more annotation, by the author "adjudicated".
+which a person decides. The result is another annotation, by the author "adjudicated".
 
 Annotators appear as A, B, ..., in an order that changes from clip to clip. The ids of their events have the letter and
 the number of the submitted revision, so a decision never applies to an event that was changed since.
@@ -90,7 +90,7 @@ class Adjudicator(Annotator):
 
     @property
     def title(self) -> str:
-        """What is done here, for people."""
+        """What the page is for, in messages."""
         return "adjudication of the annotations"
 
     @property

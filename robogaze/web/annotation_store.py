@@ -141,9 +141,9 @@ class AnnotationStore:
         return {revision.clip_id: revision for revision in map(self._revision, rows)}
 
     def submitted(self) -> tuple[Revision, ...]:
-        """The submitted revision of every annotation that has one, in the order of annotator and clip.
+        """The submitted revision of every submitted annotation, in the order of annotator and clip.
 
-        It is the last one; of a calibration clip the first one, which was made before its feedback.
+        The last submitted revision counts; for a calibration clip the first, which was made before the feedback.
         """
         query = """
             SELECT clip_id, annotator, review, revision, saved_at, status, calibration, draft FROM revisions AS r
@@ -178,7 +178,7 @@ class AnnotationStore:
         self._execute("INSERT OR REPLACE INTO clips VALUES (?, ?, ?)", (clip.id, file_key, clip.model_dump_json()))
 
     def setting(self, name: str, value: str) -> str:
-        """The setting's value in the store: the given one, if it has none yet."""
+        """The value of a setting; the given value is stored if the setting has no value yet."""
         self._execute("INSERT OR IGNORE INTO settings VALUES (?, ?)", (name, value))
         return str(self._execute("SELECT value FROM settings WHERE name = ?", (name,))[0][0][0])
 
@@ -217,7 +217,7 @@ class AnnotationStore:
 
 
 def open_store(path: Path, *, must_exist: bool = False) -> AnnotationStore:
-    """Open or create a store. Raises InputError for a file that is none, or is missing and `must_exist`."""
+    """Open or create a store. Raises InputError for a file that is no store, and for a missing file if `must_exist`."""
     if must_exist and not path.is_file():
         raise InputError(f"{path} does not exist; robogaze annotate makes it")
     try:
@@ -238,7 +238,7 @@ def open_store(path: Path, *, must_exist: bool = False) -> AnnotationStore:
 
 
 def _written(draft: ClipDraft, clip: Clip) -> str:
-    """A draft as JSON, each span with its frames (the last one exclusive)."""
+    """A draft as JSON, each span with its first frame and the frame after its last."""
     written = draft.model_dump(mode="json")
     for event, kept in zip(written["events"], draft.events, strict=True):
         for span, given in zip(event["spans"], kept.spans, strict=True):

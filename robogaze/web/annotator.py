@@ -78,7 +78,7 @@ class Annotator:
 
     @property
     def title(self) -> str:
-        """What is done here, for people."""
+        """What the page is for, in messages."""
         return f"review of {self.review}" if self.review else "annotations"
 
     @property

@@ -22,9 +22,9 @@ FILE = "page.json"
 
 
 class PageRun(Data):
-    """A run of a comparison: who judged it, and those of its clips that changed, by id.
+    """A run of a comparison: who judged it, and its clips that changed, by id.
 
-    `controls` counts the real clips, `alarms` those of them with an event. `page` is the address of the run's page,
+    `controls` counts the real clips, `alarms` the real clips with an event. `page` is the address of the run's page,
     None if there is no page or the clips are in several run folders.
     """
 

@@ -99,7 +99,7 @@ def _checks(result: Evaluation) -> Iterator[ValidityCheck]:
 
 
 def _sections(result: Evaluation, tables: Sequence[ResultTable], names: Mapping[str, str]) -> Iterator[Section]:
-    """The scores, then the tables of each system, then those of pairs of systems."""
+    """The scores, then the tables of each system, then the tables of pairs of systems."""
     shown = [*evaluation_notes(result), judge_note(result)]
     systems = {system.name for system in result.systems}
 
@@ -152,7 +152,7 @@ def _precision_recall(system: SystemResult) -> Iterator[str]:
 
 
 def _link(table: ResultTable, systems: set[str]) -> Link:
-    """The clips behind a cell: those of the system, and of the dimension, type or field value of the row."""
+    """The clips behind a cell: the clips of the system, and of the dimension, type or field value of the row."""
     part = table.part
     of = "" if part is None else f"#system={quote(part.value)}"
 
@@ -208,7 +208,7 @@ def _entries(result: Evaluation, folders: RunFolders, clips: dict[str, PageClip]
 
 
 Event = tuple[str, AnnotatedEvent, AnnotatedEvent | None]
-"""`missed`, `spurious` or `matched`, with the event (the reference's if there is one) and its match."""
+"""`missed`, `spurious` or `matched`, with the event (of the reference, unless it is spurious) and its match."""
 
 
 def _events(
@@ -277,7 +277,7 @@ def _entry(
 
 
 def _tags(word: str, event: AnnotatedEvent, match: AnnotatedEvent | None) -> Mapping[str, tuple[str, ...]]:
-    """The tags of an event; `reference` and `predicted` are the dimensions of the two sides, `none` without one."""
+    """The tags of an event; `reference` and `predicted` are the dimensions on the two sides, or `none`."""
     own, other = event.dimension or UNNAMED, "none" if match is None else match.dimension or UNNAMED
     reference, predicted = ("none", own) if word == "spurious" else (own, other)
     tags = event_tags(event, result=word, reference=reference, predicted=predicted)

@@ -213,7 +213,8 @@ def page_table(
 ) -> PageTable:  # fmt: skip
     """A table with intervals as drawings; `names` replace the texts of the first column.
 
-    The drawings of a column share an axis; with `axis_per_row`, those of a row do. Empty columns are left out.
+    The drawings of a column share an axis; with `axis_per_row`, the drawings of a row share an axis. Empty columns are
+    left out.
     """
     columns = [[row[number] for row in table.rows] for number in range(len(table.columns))]
     shown = [number for number, cells in enumerate(columns) if any(cell is not None for cell in cells)]

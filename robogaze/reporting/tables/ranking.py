@@ -24,7 +24,7 @@ def ranking_tables(result: Ranking) -> Iterator[ResultTable]:
 
 
 def reason_of(ranked: RankedCandidate, names: Mapping[str, str] | None = None) -> str:
-    """Why a candidate has its rank: its largest risks, and what broke a tie; `names` are those of event types."""
+    """Why a candidate has its rank: its largest risks, and what broke a tie; `names` are of event types, by id."""
     risks = [risk_text(risk, names or {}) for risk in ranked.risks[:_RISKS_NAMED]]
     if (more := len(ranked.risks) - _RISKS_NAMED) > 0:
         risks.append(count(more, "more risk"))
@@ -42,7 +42,7 @@ def risk_text(risk: Risk, names: Mapping[str, str]) -> str:
 
 
 def tie_text(ranked: RankedCandidate) -> str:
-    """The tie of a candidate, and what broke it; empty without one."""
+    """The tie of a candidate, and what broke the tie; empty without a tie."""
     if not ranked.tied:
         return ""
     return f"; tied with {listed(ranked.tied)}, ordered by {ranked.tiebreak}"
@@ -65,7 +65,7 @@ def ranking_headline(result: Ranking) -> str:
 
 
 def screening_sentence(screening: Screening) -> str:
-    """The precision of the rule beside the baseline."""
+    """The precision of the rule, and of the baseline, of a random order and of the best order."""
     rule = screening.measures[0]
     if not rule.precision.defined:
         return f"{screening.precision} is undefined: {rule.precision.why}"

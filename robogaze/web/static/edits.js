@@ -36,7 +36,7 @@ function createEdits(clip, annotation, { now, onSelect, say }) {
     );
   }
 
-  /** Change the spans of the event; the selected span is then the one that has a time. */
+  /** Change the spans of the event, and select the span that has a time. */
   function setSpans(spans, time, strokeName = null) {
     const next = joined(spans);
     spanNumber = spanAt(next, time);

@@ -1,4 +1,4 @@
-// The keys of the annotator, in one table: it makes the help, and the tests press each of them.
+// The keys of the annotator, in one table: the help is made from it, and the tests press each key.
 //
 // A key is named by its character, or by its name if it has none ("Space", "Delete"), after "Ctrl+" and "Shift+". Shift
 // is named for letters, digits and named keys; on a Mac, Ctrl is also Cmd. `pages` are where a key acts, `fields` says
@@ -119,8 +119,8 @@ function keyName(event) {
 }
 
 /**
- * Listen to the keys of a page; `actions` by the id of the table, each called with the number of its key, from 0. One
- * that returns false leaves the key to the browser.
+ * Listen to the keys of a page. `actions` are by the id in the table, each called with the number of its key, from 0.
+ * An action that returns false leaves the key to the browser.
  *
  * A button or link that was reached by keyboard keeps Space and Enter; while a dialog is open no key acts.
  */

@@ -37,7 +37,7 @@ const unreadableEntry = ({ uri, reason }) => ({
   text: `${uri}\n${reason}`.toLowerCase(),
 });
 
-/** The filters on events must fit one and the same event of the clip. */
+/** Whether a clip matches the filter; all filters on events must match the same event of the clip. */
 function clipMatches(entry, { text, status, dimension, type, severity, ...fields }) {
   const asked = dimension || type || severity;
   const fits = ([of, kind, level]) =>

@@ -1,4 +1,4 @@
-// The entries of a page of results: which ones match the filter, and the row of each.
+// The entries of a page of results: which entries match the filter, and the row of each entry.
 
 /** The entries with their text, the noun of an entry, and whether the sides of an entry are of the same video. */
 function readEntries() {
@@ -12,7 +12,7 @@ function textOf({ title, subtitle, changes, sides, links }) {
   return words.join("\n").toLowerCase();
 }
 
-/** Tags of an entry must fit, and the tags of events must fit one and the same event. */
+/** Whether an entry matches the filter; all filters on tags of events must match the same event. */
 function entryMatches(entry, { text, ...wanted }) {
   const set = Object.entries(wanted).filter(([, value]) => value);
   const ofEvents = set.filter(([tag]) => !(tag in entry.tags));

@@ -1,8 +1,9 @@
-// The list beside the open entry: which entries match the filter, and the row of each.
+// The list beside the open entry: which entries match the filter, and the row of each entry.
 
 /**
  * The list of `entries`, the worst first; an entry whose id is null cannot be opened. `noun` names an entry,
- * `fits(entry, wanted)` returns whether an entry matches the filter, `draw(entry, isCurrent)` makes the row of an entry.
+ * `fits(entry, wanted)` returns whether an entry matches the filter, `draw(entry, isCurrent)` makes the row of an
+ * entry.
  */
 function createList(filter, entries, { noun, fits, draw }) {
   const canOpen = ({ id }) => id !== null;

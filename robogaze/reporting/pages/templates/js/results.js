@@ -1,4 +1,4 @@
-// A page of results: the address decides which entries are listed and which one is open.
+// A page of results: the address decides which entries are listed and which entry is open.
 
 const home = document.getElementById("entry");
 if (home) showEntries(home);
@@ -14,7 +14,8 @@ function showEntries(home) {
   });
   const viewer = createViewer(home, {
     read: readSides,
-    show: (clips, entry) => showSides(home, clips, entry, { noun, oneVideo }, (event) => go({ entry: entry.id, event })),
+    show: (clips, entry) =>
+      showSides(home, clips, entry, { noun, oneVideo }, (event) => go({ entry: entry.id, event })),
   });
 
   function go(changes) {

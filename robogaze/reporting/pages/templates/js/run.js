@@ -1,4 +1,4 @@
-// The page of a run: the address decides which clips are listed and which one is open.
+// The page of a run: the address decides which clips are listed and which clip is open.
 
 const home = document.getElementById("clip");
 const filter = createFilter({ onFilter: go });
