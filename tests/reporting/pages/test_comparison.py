@@ -14,14 +14,14 @@ from robogaze.comparison import Comparison, ComparisonConfig, Run
 from robogaze.comparison import compare_runs as compare
 from robogaze.domains import Domain
 from robogaze.reporting.pages.comparison import comparison_page
-from robogaze.reporting.pages.comparison_data import comparison_page_data
+from robogaze.reporting.pages.comparison_runs import page_runs
 from robogaze.reporting.pages.results import result_files
 
 from ..samples import ATTACK
 
 
 def text_of(result: Comparison, domain: Domain | None = None) -> str:
-    page = comparison_page(comparison_page_data(result, Path()), domain)
+    page = comparison_page(result, page_runs(result, Path()), None, domain)
     ((_, text),) = result_files(page, {}, domain)
     return text
 

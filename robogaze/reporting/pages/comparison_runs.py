@@ -1,27 +1,18 @@
-"""A comparison and the clips that changed, as the page shows them, kept in `page.json`.
-
-The page can be written again from this file without the reports.
-"""
+"""The runs of a comparison as its page shows them: who judged them, and their clips that changed."""
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
-from pydantic import ConfigDict, ValidationError
-
-from robogaze.comparison import Comparison, GateCheck, Run
-from robogaze.core.data import Data, fault_of
+from robogaze.comparison import Comparison, Run
 from robogaze.datasets.layouts.dreamdojo import CONTROL
-from robogaze.errors import InputError
 from robogaze.reporting.pages.results import PageClip
 from robogaze.reporting.pages.run_folders import RunFolders
 
-FILE = "page.json"
 
-
-class PageRun(Data):
+@dataclass(frozen=True)
+class PageRun:
     """A run of a comparison: who judged it, and its clips that changed, by id.
 
     `controls` counts the real clips, `alarms` the real clips with an event. `page` is the address of the run's page,
@@ -40,53 +31,15 @@ class PageRun(Data):
     clips: Mapping[str, PageClip]
 
 
-class ComparisonPageData(Data):
-    """A comparison without its annotations, the checks of its gate, the number of shared prompts, and its runs."""
-
-    model_config = ConfigDict(allow_inf_nan=True, ser_json_inf_nan="constants")
-
-    schema_version: Literal[3] = 3
-    comparison: Comparison
-    checks: tuple[GateCheck, ...] | None
-    prompts: int
-    runs: tuple[PageRun, ...]
-
-    @property
-    def taxonomies(self) -> set[str]:
-        """The fingerprints of the taxonomies of the runs."""
-        return {taxonomy for run in self.runs for taxonomy in run.taxonomies}
-
-
-def comparison_page_data(
-    result: Comparison, folder: Path, checks: tuple[GateCheck, ...] | None = None
-) -> ComparisonPageData:
-    """What the page in `folder` shows of a comparison."""
+def page_runs(result: Comparison, folder: Path) -> tuple[PageRun, ...]:
+    """The runs of a comparison for the page in `folder`."""
     changed: list[set[str]] = [set() for _ in result.runs]
     for pair in result.pairs:
         for flip in pair.flips.found:
             changed[pair.second].add(flip.before)
             changed[pair.first].add(flip.after)
     folders = RunFolders(folder)
-    return ComparisonPageData(
-        comparison=replace(
-            result,
-            runs=tuple(replace(run, annotations={}, metadata={}, listed={}) for run in result.runs),
-            prompts=replace(result.prompts, runs=()),
-        ),
-        checks=checks,
-        prompts=result.units,
-        runs=tuple(_run(run, clips, folders) for run, clips in zip(result.runs, changed, strict=True)),
-    )
-
-
-def read_page_data(path: Path) -> ComparisonPageData:
-    """Read the data of a page. Raises InputError with the file and the key that does not fit."""
-    try:
-        return ComparisonPageData.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}; run `robogaze compare --out` again") from error
-    except ValidationError as error:
-        raise InputError(f"{path}: {fault_of(error)}; run `robogaze compare --out` again") from error
+    return tuple(_run(run, clips, folders) for run, clips in zip(result.runs, changed, strict=True))
 
 
 def _run(run: Run, changed: set[str], folders: RunFolders) -> PageRun:
