@@ -8,7 +8,7 @@ dimension_rate/ID    the share of clips with such an event, of the scored clips 
 type_rate/ID         the same for an event type, of the clips in which its dimension was examined
 usage/WHAT           calls, tokens and cost of all answers
 
-Undefined values (NaN) and unknown values (None) are not sent.
+Undefined and unknown values are NaN and are not sent.
 """
 
 import math
@@ -24,7 +24,7 @@ from robogaze.domains import Domain
 from robogaze.reporting.summary import RunSummary
 from robogaze.stats.proportions import wilson
 
-Numbers = Mapping[str, float | None]
+Numbers = Mapping[str, float]
 
 
 def run_numbers(reports: Sequence[ReportSummary], unreadable: Sequence[Unreadable], domain: Domain) -> Numbers:
@@ -37,7 +37,7 @@ def run_numbers(reports: Sequence[ReportSummary], unreadable: Sequence[Unreadabl
         **(_interval("clean_rate", wilson(summary.verdicts["clean"], summary.clips)) if covered else {}),
         **_interval("nothing_found_rate", wilson(without_events, summary.clips)),
         **dict(_rates(reports, domain)),
-        **{f"usage/{name}": number for name, number in summary.usage.items()},
+        **{f"usage/{name}": math.nan if number is None else number for name, number in summary.usage.items()},
     }
 
 
