@@ -1,7 +1,10 @@
 """A small domain, a video, and makers of clips, claims and reports, for the tests of the pages and tables."""
 
 import io
+import json
+import re
 from collections.abc import Sequence
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -223,3 +226,16 @@ def render_html(pages: Sequence[ClipPage], unreadable: Sequence[Unreadable], dom
     """The page of a few clips, which is one file."""
     ((_, text),) = run_files(pages, unreadable, domain, title)
     return text
+
+
+def page_data(text: str, name: str) -> Any:
+    """The content of an element of data of a page, by its id or its key."""
+    found = re.search(rf'<script type="application/json" (?:id|data-key)="{name}">(.*?)</script>', text)
+    assert found is not None
+    return json.loads(found[1])
+
+
+def page_words(text: str) -> str:
+    """The visible text of a page without its data."""
+    body = text.partition("<body>")[2].partition('<script type="application/json"')[0]
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", body)).split())

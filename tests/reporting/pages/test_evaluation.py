@@ -5,7 +5,6 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from robogaze.reporting.tables.evaluation import evaluation_tables
 
 from ..browsing import Opener, Visit
 from ..checkpoints_on_disk import FALLS, FLASH, STOPS, run_folder
+from ..samples import page_words
 
 GOLD: dict[str, tuple[Event, ...]] = {"stack": (FALLS, FLASH), "push": (), "fold": (FLASH,)}
 FOUND: dict[str, tuple[Event, ...]] = {"stack": (FLASH,), "push": (STOPS,), "fold": (FLASH,)}
@@ -64,11 +64,6 @@ def index(domain: Domain, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return written(result, folder / "out", domain)
 
 
-def words(text: str) -> str:
-    body = text.partition("<body>")[2].partition('<script type="application/json"')[0]
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", body)).split())
-
-
 def test_the_headline_has_the_score_its_interval_and_n(domain: Domain, tmp_path: Path) -> None:
     result = evaluated(tmp_path, domain, "one")
     sentence = evaluation_headline(result)
@@ -83,7 +78,7 @@ def test_the_headline_of_several_systems_names_the_best_and_its_equals(domain: D
 
 
 def test_the_judge_is_named_once_and_the_limits_are_folded(index: Path) -> None:
-    text = words(index.read_text())
+    text = page_words(index.read_text())
     assert text.count("Judge half: Rates every pair 0.5.") == 1
     assert text.index("Before you trust this") < text.index("Judge half")
     assert "Warning: 3 units" in text
