@@ -95,7 +95,7 @@ def _sections(
     tables = {table.name: table for table in comparison_tables(result)}
     board = page_table(tables["leaderboard"], link=_link_to_run(tables["leaderboard"], runs), without_notes=shown)
     alike = [listed([result.names[run] for run in band]) for band in result.bands if len(band) > 1]
-    bands = "; ".join(f"no significant difference between {runs}" for runs in alike)
+    bands = "; ".join(f"no significant difference between {band}" for band in alike)
     yield Section("Leaderboard", (board,), bands, open=True)
     clips = page_table(tables["clips"], link=_link_to_run(tables["clips"], runs))
     yield Section(tables["clips"].title, (clips,))
