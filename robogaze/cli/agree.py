@@ -127,9 +127,11 @@ def _show(result: AgreementResult, domain: str | None, form: str, as_json: bool,
     if out is not None:
         from robogaze.cli.report import show_notes
         from robogaze.domains import default_domain, load_domain
-        from robogaze.reporting.pages.agreement import write_agreement_page
+        from robogaze.reporting.pages.agreement import agreement_page
+        from robogaze.reporting.pages.results import write_result_page
 
-        page = write_agreement_page(result, out, load_domain(domain or default_domain()))
+        words = load_domain(domain or default_domain())
+        page = write_result_page(agreement_page(result, out, words), out, words)
         click.echo(f"page: {show_notes(page)}", err=True)
 
 

@@ -150,7 +150,7 @@ def _open_adjudicator(paths: tuple[Path, ...], store: Path, domain: str) -> Adju
 
 
 def _share(
-    annotator: Annotator | Adjudicator, store: Path, host: str, port: int, shown: tuple[str, ...], *, no_browser: bool
+    annotator: Annotator, store: Path, host: str, port: int, shown: tuple[str, ...], *, no_browser: bool
 ) -> None:
     """Serve clips to some people until Ctrl-C."""
     kept = _KeptAddress.read(store)
@@ -243,7 +243,7 @@ def _rules(host: str, port: int, tokens: Mapping[str, str]) -> AccessRules:
 
 
 def _announce(
-    annotator: Annotator | Adjudicator,
+    annotator: Annotator,
     store: Path,
     host: str,
     port: int,
@@ -273,7 +273,7 @@ def _announce(
         webbrowser.open(next(iter(addresses.values())))
 
 
-def _serve(annotator: Annotator | Adjudicator, listener: socket.socket, rules: AccessRules) -> None:
+def _serve(annotator: Annotator, listener: socket.socket, rules: AccessRules) -> None:
     import uvicorn
 
     from robogaze.web.app import make_app

@@ -155,15 +155,14 @@ def _write(
     out: Path,
     domain: str | None,
 ) -> None:
-    """Write the folder that `robogaze report` reads again."""
-    from robogaze.cli.report import COMPARISON, show_notes
+    """Write all results and the page."""
+    from robogaze.cli.report import show_notes
     from robogaze.reporting.pages.comparison import write_comparison_page
-    from robogaze.reporting.pages.comparison_data import comparison_page_data
     from robogaze.reporting.tables import table_files
 
-    files = ((COMPARISON, f"{as_text(document)}\n"), *table_files(tables))
-    write_files(out, files, f"{len(tables)} tables, {COMPARISON}")
-    page = write_comparison_page(out, comparison_page_data(result, out, checks), domain)
+    files = (("comparison.json", f"{as_text(document)}\n"), *table_files(tables))
+    write_files(out, files, f"{len(tables)} tables, comparison.json")
+    page = write_comparison_page(result, out, checks, domain)
     click.echo(f"page: {show_notes(page)}", err=True)
 
 

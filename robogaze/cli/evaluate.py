@@ -161,12 +161,14 @@ def _show(result: Evaluation, domain: str | None, form: str, as_json: bool, out:
     if out is not None:
         from robogaze.cli.report import show_notes
         from robogaze.domains import default_domain, load_domain
-        from robogaze.reporting.pages.evaluation import write_evaluation_page
+        from robogaze.reporting.pages.evaluation import evaluation_page
+        from robogaze.reporting.pages.results import write_result_page
         from robogaze.reporting.tables import table_files
 
         files = (("evaluation.json", f"{text}\n"), *table_files(tables))
         write_files(out, files, f"{len(tables)} tables and evaluation.json")
-        page = write_evaluation_page(result, tables, out, load_domain(domain or default_domain()))
+        words = load_domain(domain or default_domain())
+        page = write_result_page(evaluation_page(result, tables, out, words), out, words)
         click.echo(f"page: {show_notes(page)}", err=True)
     if as_json:
         click.echo(text)

@@ -148,13 +148,13 @@ def report(
     text = as_text(sensitivity_json(result, str(run), level))
     if out is not None:
         from robogaze.cli.report import show_notes
-        from robogaze.reporting.pages.results import domain_of
-        from robogaze.reporting.pages.sensitivity import write_sensitivity_page
+        from robogaze.reporting.pages.results import domain_of, write_result_page
+        from robogaze.reporting.pages.sensitivity import sensitivity_page
         from robogaze.reporting.tables import table_files
 
         write_files(out, (("report.json", f"{text}\n"), *table_files(tables)), f"{len(tables)} tables and report.json")
         domain = domain_of({reference.domain.taxonomy for reference in references})
-        page = write_sensitivity_page(result, references, found.reports, run, out, domain)
+        page = write_result_page(sensitivity_page(result, references, found.reports, run, out, domain), out, domain)
         click.echo(f"page: {show_notes(page)}", err=True)
     if as_json:
         click.echo(text)

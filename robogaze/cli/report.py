@@ -1,4 +1,4 @@
-"""`robogaze report`: the page of a run or of a comparison."""
+"""`robogaze report`: the page of a run."""
 
 from __future__ import annotations
 
@@ -11,39 +11,25 @@ if TYPE_CHECKING:
     from robogaze.domains import Domain
     from robogaze.reporting.pages.bundles import WrittenPage
 
-COMPARISON = "comparison.json"
-"""The file that distinguishes a folder of `compare --out` from a run folder."""
-
 
 @click.command()
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="RUN|COMPARISON")
+@click.argument("run", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--domain", help="Folder of the domain of the reports, if it is not a built-in domain.")
-def report(folder: Path, domain: str | None) -> int:
-    """Write index.html again: for a run, or for the folder that `robogaze compare --out` wrote.
+def report(run: Path, domain: str | None) -> int:
+    """Write index.html of a run again.
 
     The page needs no network and no server. A large page has further files in the folder `page` next to index.html.
     """
-    if (folder / COMPARISON).is_file():
-        from robogaze.reporting.pages.comparison import rewrite_comparison_page
-
-        click.echo(show_notes(rewrite_comparison_page(folder, domain)))
-    else:
-        click.echo(_run(folder, domain))
-    return 0
-
-
-def _run(root: Path, domain: str | None) -> Path:
     from robogaze.domains import default_domain, load_domain
     from robogaze.errors import InputError
     from robogaze.store import StoredRun
 
-    run = StoredRun(root)
-    first = next((found for line in run.lines if (found := run.report(line.clip_id)) is not None), None)
-    if first is None and not run.unreadable:
-        raise InputError(
-            f"{root} has no report and no {COMPARISON}; name the --out folder of `robogaze score`, `bench` or `compare`"
-        )
-    return write_page(root, load_domain(domain or (default_domain() if first is None else first.domain.id)))
+    stored = StoredRun(run)
+    first = next((found for line in stored.lines if (found := stored.report(line.clip_id)) is not None), None)
+    if first is None and not stored.unreadable:
+        raise InputError(f"{run} has no report; name the --out folder of `robogaze score`")
+    click.echo(write_page(run, load_domain(domain or (default_domain() if first is None else first.domain.id))))
+    return 0
 
 
 def write_page(root: Path, domain: Domain) -> Path:

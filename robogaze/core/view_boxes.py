@@ -40,7 +40,7 @@ def fitted_size(size: Size, max_side_px: int) -> Size:
 def columns_of(count: int, view_size: Size) -> int:
     """The number of columns in which `count` views of a size make the picture's longer side the shortest.
 
-    If several numbers are equally good, the result is the smallest.
+    Of arrangements that are equal in this, the one with the fewest columns.
     """
 
     def longer_side(columns: int) -> int:
@@ -80,8 +80,8 @@ def picture_size(layout: Layout, view_size: Size) -> Size:
 def view_boxes(layout: Layout, view_size: Size) -> Mapping[str, Box]:
     """The box of each view in the picture of a frame with views of `view_size`."""
     count = len(layout.active)
-    width, height = picture_size(layout, view_size)
     corners = view_corners(count, view_size, columns_of(count, view_size))
+    width, height = picture_size(layout, view_size)
     return {
         name: Box(
             left=left / width,

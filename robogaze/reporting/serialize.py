@@ -168,7 +168,7 @@ def bugs_json(result: BugEvaluation) -> Json:
 
 
 def comparison_json(result: Comparison, checks: Sequence[GateCheck] | None = None) -> Json:
-    """A comparison, with the checks of the gate if there is one. Runs are in the order they were given."""
+    """A comparison, with the checks of the gate if there is a gate. Runs are in the order in which they were given."""
     terms = result.config
     whole = {
         "schema_version": 2,

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Generic, TypeVar, get_args
 
 from robogaze.core.coverage import COVERED, CoverageState
-from robogaze.core.report import Report, Unreadable
+from robogaze.core.report import Report, Status, Unreadable, Verdict
 from robogaze.core.report_summary import ReportSummary
 from robogaze.domains import Domain
 from robogaze.reporting.wording import Total, amount, count, listed, money
@@ -48,19 +48,28 @@ class RunSummary(Generic[Counted]):
         return Counter[str](report.status for report in self.reports)
 
     @property
+    def counts(self) -> dict[str, int]:
+        """The number of clips by verdict and by status, and the number of unreadable clips."""
+        return {
+            **{name: self.verdicts[name] for name in get_args(Verdict)},
+            **{name: self.statuses[name] for name in get_args(Status)},
+            "unreadable": len(self.unreadable),
+        }
+
+    @property
+    def usage(self) -> dict[str, float | None]:
+        """Calls, tokens and cost; None if a part of the sum is not known."""
+        sums = {
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "cost_usd": self.cost_usd,
+        }
+        return {"calls": self.calls, **{name: None if total.unknown else total.known for name, total in sums.items()}}
+
+    @property
     def clips(self) -> int:
-        """The number of clips, unreadable ones included."""
+        """The number of clips, including unreadable clips."""
         return len(self.reports) + len(self.unreadable)
-
-    @property
-    def pipelines(self) -> list[str]:
-        """The pipelines of the reports."""
-        return list(dict.fromkeys(report.pipeline for report in self.reports))
-
-    @property
-    def authors(self) -> list[str]:
-        """The authors of the reports."""
-        return list(dict.fromkeys(report.author for report in self.reports))
 
     @property
     def calls(self) -> int:
@@ -172,7 +181,7 @@ def not_examined(summary: AnySummary) -> str:
 
 
 def _where(summary: AnySummary, state: str) -> list[str]:
-    """The dimensions in a coverage state; those in this state in every clip come first."""
+    """The dimensions in a coverage state; dimensions in this state in every clip come first."""
     total = len(summary.reports)
     numbers = {name: found[state] for name, found in summary.coverage.items() if found[state]}
     everywhere = [name for name, number in numbers.items() if number == total]

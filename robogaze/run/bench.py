@@ -9,7 +9,6 @@ from pathlib import Path
 from robogaze.comparison import Comparison, compare
 from robogaze.errors import OptionError
 from robogaze.reporting.pages.comparison import write_comparison_page
-from robogaze.reporting.pages.comparison_data import comparison_page_data
 from robogaze.reporting.serialize import comparison_json
 from robogaze.reporting.tables import table_files
 from robogaze.reporting.tables.comparison import comparison_tables
@@ -98,4 +97,4 @@ def write_comparison(result: Comparison, folder: Path, domain: str | None) -> No
     write_whole(folder / "comparison.json", json.dumps(comparison_json(result), ensure_ascii=False, indent=1) + "\n")
     for name, text in table_files(list(comparison_tables(result))):
         write_whole(folder / name, text)
-    write_comparison_page(folder, comparison_page_data(result, folder), domain)
+    write_comparison_page(result, folder, domain=domain)

@@ -4,7 +4,6 @@ drafts               what an annotator has saved for a clip, and what is wrong w
 annotation_store     every revision, in one SQLite file
 clip_media           exact frame times, videos that a browser plays, thumbnails
 clip_queue           which clips an annotator sees, and how much is left
-guide                the taxonomy for the page
 starts               annotations to start from: earlier ones, or a model's report
 calibration          feedback against reference annotations
 review               a sample of a run to review, and the precision that the verdicts give

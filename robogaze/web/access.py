@@ -34,7 +34,7 @@ _HEADERS = {
 class AccessRules:
     """Names of annotators by token, and the host names (without port) under which the server may be asked.
 
-    With `any_address` every IP address is such a name: for a server that listens on all of them.
+    With `any_address` every IP address is allowed, too: for a server that listens on all addresses.
     """
 
     names: Mapping[str, str]

@@ -2,14 +2,14 @@
 
 The submitted annotations of a clip are matched as `robogaze agree` does it. An event on which all of them agree by the
 rules of RoboGaze (A.2.3, see `robogaze.agreement.adjudication`) is accepted at once; everything else is a disagreement,
-which a person decides. What comes out is one more annotation, by the author "adjudicated".
+which a person decides. The result is another annotation, by the author "adjudicated".
 
 Annotators appear as A, B, ..., in an order that changes from clip to clip. The ids of their events have the letter and
 the number of the submitted revision, so a decision never applies to an event that was changed since.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
@@ -27,7 +27,6 @@ from robogaze.sync import run_sync
 from robogaze.web.annotation_reports import annotation_report
 from robogaze.web.annotation_store import AnnotationStore, Authorship, Revision
 from robogaze.web.annotator import Annotator, Conflict, Refused, Saved, Submitted
-from robogaze.web.clip_media import ClipMedia
 from robogaze.web.drafts import ClipDraft, Decision, DraftEvent, Problem
 from robogaze.web.opening import AnnotationOptions, open_annotator
 from robogaze.web.starts import draft_events
@@ -80,47 +79,30 @@ class ComparedClip:
 
 
 @dataclass(frozen=True)
-class Adjudicator:
-    """Clips with two or more annotations, for a person to settle; it is served as an `Annotator` is.
+class Adjudicator(Annotator):
+    """Clips with two or more annotations, to be settled by one or several people.
 
-    `clips` is the annotator of the name "adjudicated", `compared` what is settled and what is not, by clip id.
+    Everyone works on the one annotation of the author "adjudicated". `compared` holds what is settled and what is not,
+    by clip id.
     """
 
-    clips: Annotator
-    compared: Mapping[str, ComparedClip]
+    compared: Mapping[str, ComparedClip] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
-        """What is done here, for people."""
+        """What the page is for, in messages."""
         return "adjudication of the annotations"
 
     @property
-    def entries(self) -> Mapping[str, ManifestEntry]:
-        """The clips by id."""
-        return self.clips.entries
-
-    @property
-    def media(self) -> ClipMedia:
-        """The videos."""
-        return self.clips.media
-
-    def guide(self, name: str) -> Mapping[str, Any]:
-        """Who adjudicates, and the guide of the domain."""
-        return {**self.clips.guide(AUTHOR), "annotator": name, "mode": "adjudicate"}
-
-    def clip_ids(self, name: str) -> tuple[str, ...]:
-        """The clips with two or more annotations; the same for everyone who adjudicates."""
-        return self.clips.clip_ids(AUTHOR)
-
-    def queue(self, name: str) -> Mapping[str, Any]:
-        """The clips with their status, and the progress."""
-        return {**self.clips.queue(AUTHOR), "annotator": name}
+    def mode(self) -> str:
+        """The name of the page's mode."""
+        return "adjudicate"
 
     def clip(self, name: str, clip_id: str) -> Mapping[str, Any]:
         """A clip with its annotation, the settled events, and the disagreements."""
         compared = self.compared[clip_id]
         return {
-            **self.clips.clip(AUTHOR, clip_id),
+            **super().clip(name, clip_id),
             "annotators": compared.letters,
             "settled": [event.model_dump(mode="json") for event in compared.settled],
             "disagreements": [
@@ -134,17 +116,15 @@ class Adjudicator:
             ],
         }
 
-    def save(
-        self, name: str, clip_id: str, decisions: Sequence[Decision], base: int, seconds_spent: float
-    ) -> Saved | Conflict | Refused:
-        """Save decisions that were made from revision `base`; each keeps the name of whoever made it."""
+    def save(self, name: str, clip_id: str, draft: ClipDraft, base: int) -> Saved | Conflict | Refused:
+        """Save the decisions of a draft that was made from revision `base`; each keeps the name of whoever made it."""
         compared = self.compared[clip_id]
-        found = tuple(_problems(decisions, compared))
+        found = tuple(_problems(draft.decisions, compared))
         if found:
             return Refused(found)
         known = {decision.disagreement: decision for decision in self._decisions(clip_id)}
-        signed = [_signed(decision, known.get(decision.disagreement), name) for decision in decisions]
-        return self.clips.save(AUTHOR, clip_id, compared.draft(signed, seconds_spent), base)
+        signed = [_signed(decision, known.get(decision.disagreement), name) for decision in draft.decisions]
+        return super().save(name, clip_id, compared.draft(signed, draft.seconds_spent), base)
 
     def submit(self, name: str, clip_id: str, base: int) -> Submitted | Conflict | Refused:
         """Submit revision `base`, if every disagreement is decided."""
@@ -152,17 +132,13 @@ class Adjudicator:
         if undecided:
             found = (Problem(event=each.id, field="choice", message="this is not decided yet") for each in undecided)
             return Refused(tuple(found))
-        return self.clips.submit(AUTHOR, clip_id, base)
-
-    def prepare_next(self, name: str, clip_id: str) -> None:
-        """Decode the clip after this one."""
-        self.clips.prepare_next(AUTHOR, clip_id)
+        return super().submit(name, clip_id, base)
 
     def accept_agreed(self) -> int:
         """Submit the clips without a disagreement; returns how many. Clips that have new disagreements are reopened."""
         accepted = 0
         for clip_id, compared in self.compared.items():
-            newest = self.clips.store.newest(clip_id, Authorship(AUTHOR))
+            newest = self.store.newest(clip_id, Authorship(AUTHOR))
             if newest is None and compared.disagreements:
                 continue
             known = {disagreement.id for disagreement in compared.disagreements}
@@ -170,13 +146,16 @@ class Adjudicator:
             draft = compared.draft(kept, 0.0 if newest is None else newest.draft.seconds_spent)
             if newest is not None and newest.draft == draft:
                 continue
-            saved = self.clips.save(AUTHOR, clip_id, draft, 0 if newest is None else newest.number)
+            saved = super().save(AUTHOR, clip_id, draft, 0 if newest is None else newest.number)
             if isinstance(saved, Saved) and not compared.disagreements:
-                accepted += isinstance(self.clips.submit(AUTHOR, clip_id, saved.revision), Submitted)
+                accepted += isinstance(super().submit(AUTHOR, clip_id, saved.revision), Submitted)
         return accepted
 
+    def _author(self, name: str) -> Authorship:
+        return Authorship(AUTHOR)
+
     def _decisions(self, clip_id: str) -> Sequence[Decision]:
-        newest = self.clips.store.newest(clip_id, Authorship(AUTHOR))
+        newest = self.store.newest(clip_id, Authorship(AUTHOR))
         return () if newest is None else newest.draft.decisions
 
 
@@ -213,14 +192,12 @@ def open_adjudicator(
         for event in revision.draft.events
     }
     compared = {clip.annotated.clip_id: _compared(clip, records[clip.annotated.clip_id], given) for clip in matched}
-    return Adjudicator(
-        replace(
-            clips,
-            entries={clip_id: clips.entries[clip_id] for clip_id in compared},
-            starts=_starts(annotations),  # their times need not be on the grid
-        ),
-        compared,
-    )
+    own: dict[str, Any] = {
+        "entries": {clip_id: clips.entries[clip_id] for clip_id in compared},
+        "starts": _starts(annotations),  # their times need not be on the grid
+        "compared": compared,
+    }
+    return Adjudicator(**vars(clips) | own)
 
 
 def _lettered(revisions: Sequence[Revision]) -> list[Revision]:

@@ -17,7 +17,7 @@ from robogaze.web.annotation_store import Revision
 from robogaze.web.drafts import DraftBox, DraftEvent
 
 ANNOTATED, REVIEWED = "annotated", "reviewed"
-"""The names that such reports give as their pipeline."""
+"""The names of the pipelines of these reports."""
 
 
 def annotation_report(revision: Revision, clip: Clip, domain: Domain, *, without_model: bool = False) -> Report:

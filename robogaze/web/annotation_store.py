@@ -10,7 +10,7 @@ other. Several servers may use one store.
 import json
 import sqlite3
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -46,7 +46,6 @@ CREATE TABLE IF NOT EXISTS clips (
     file_key TEXT NOT NULL,
     clip TEXT NOT NULL
 );
-CREATE TABLE IF NOT EXISTS lengths (file_key TEXT PRIMARY KEY, duration_s REAL NOT NULL);
 CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE VIEW IF NOT EXISTS newest AS
     SELECT * FROM revisions AS r WHERE revision = (
@@ -142,9 +141,9 @@ class AnnotationStore:
         return {revision.clip_id: revision for revision in map(self._revision, rows)}
 
     def submitted(self) -> tuple[Revision, ...]:
-        """The submitted revision of every annotation that has one, in the order of annotator and clip.
+        """The submitted revision of every submitted annotation, in the order of annotator and clip.
 
-        It is the last one; of a calibration clip the first one, which was made before its feedback.
+        The last submitted revision counts; for a calibration clip the first, which was made before the feedback.
         """
         query = """
             SELECT clip_id, annotator, review, revision, saved_at, status, calibration, draft FROM revisions AS r
@@ -178,16 +177,8 @@ class AnnotationStore:
         """Keep the record of a decoded clip."""
         self._execute("INSERT OR REPLACE INTO clips VALUES (?, ?, ?)", (clip.id, file_key, clip.model_dump_json()))
 
-    def lengths_s(self) -> dict[str, float]:
-        """The lengths of files by their key, in seconds."""
-        return dict(self._execute("SELECT file_key, duration_s FROM lengths")[0])
-
-    def add_lengths(self, lengths_s: Mapping[str, float]) -> None:
-        """Keep the lengths of files."""
-        self._execute("INSERT OR REPLACE INTO lengths SELECT key, value FROM json_each(?)", (json.dumps(lengths_s),))
-
     def setting(self, name: str, value: str) -> str:
-        """The setting's value in the store: the given one, if it has none yet."""
+        """The value of a setting; the given value is stored if the setting has no value yet."""
         self._execute("INSERT OR IGNORE INTO settings VALUES (?, ?)", (name, value))
         return str(self._execute("SELECT value FROM settings WHERE name = ?", (name,))[0][0][0])
 
@@ -226,7 +217,7 @@ class AnnotationStore:
 
 
 def open_store(path: Path, *, must_exist: bool = False) -> AnnotationStore:
-    """Open or create a store. Raises InputError for a file that is none, or is missing and `must_exist`."""
+    """Open or create a store. Raises InputError for a file that is no store, and for a missing file if `must_exist`."""
     if must_exist and not path.is_file():
         raise InputError(f"{path} does not exist; robogaze annotate makes it")
     try:
@@ -247,7 +238,7 @@ def open_store(path: Path, *, must_exist: bool = False) -> AnnotationStore:
 
 
 def _written(draft: ClipDraft, clip: Clip) -> str:
-    """A draft as JSON, each span with its frames (the last one exclusive)."""
+    """A draft as JSON, each span with its first frame and the frame after its last."""
     written = draft.model_dump(mode="json")
     for event, kept in zip(written["events"], draft.events, strict=True):
         for span, given in zip(event["spans"], kept.spans, strict=True):

@@ -5,7 +5,7 @@ Nothing here knows of HTTP. Methods take the name of an annotator and may be cal
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -21,7 +21,6 @@ from robogaze.web.calibration import calibration_feedback
 from robogaze.web.clip_media import ClipMedia
 from robogaze.web.clip_queue import QueueProgress, assigned
 from robogaze.web.drafts import ClipDraft, DraftEvent, Problem, missing, problems
-from robogaze.web.guide import guide_of
 from robogaze.web.starts import draft_events
 
 
@@ -79,12 +78,25 @@ class Annotator:
 
     @property
     def title(self) -> str:
-        """What is done here, for people."""
+        """What the page is for, in messages."""
         return f"review of {self.review}" if self.review else "annotations"
 
+    @property
+    def mode(self) -> str:
+        """The name of the page's mode."""
+        return "review" if self.review else "annotate"
+
     def guide(self, name: str) -> Mapping[str, Any]:
-        """Who annotates, how, and the guide of the domain."""
-        return {"annotator": name, "mode": "review" if self.review else "annotate", **guide_of(self.domain)}
+        """Who annotates, how, and the taxonomy of the domain: what to look for, how severe it is, and when one cause
+        is several events.
+        """
+        domain, taxonomy = self.domain, self.domain.taxonomy
+        return {
+            "annotator": name,
+            "mode": self.mode,
+            "domain": {"id": domain.id, "version": domain.file.version},
+            **taxonomy.model_dump(mode="json", include={"dimensions", "severity", "cascade", "not_annotated"}),
+        }
 
     def clip_ids(self, name: str) -> tuple[str, ...]:
         """The clips of an annotator, in the order of the queue."""
@@ -93,16 +105,10 @@ class Annotator:
     def queue(self, name: str) -> Mapping[str, Any]:
         """The clips of an annotator with their status, and the progress."""
         clip_ids, revisions = self.clip_ids(name), self.store.newest_of(self._author(name))
-        progress = QueueProgress.of(clip_ids, revisions)
         return {
             "annotator": name,
             "clips": [self._row(clip_id, revisions.get(clip_id)) for clip_id in clip_ids],
-            "progress": {
-                "assigned": progress.assigned,
-                "submitted": progress.submitted,
-                "seconds_per_clip": progress.seconds_per_clip,
-                "seconds_left": progress.seconds_left,
-            },
+            "progress": asdict(QueueProgress.of(clip_ids, revisions)),
         }
 
     def clip(self, name: str, clip_id: str) -> Mapping[str, Any]:

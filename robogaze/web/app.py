@@ -4,12 +4,12 @@ No part of a request is used as a path: clips and static files are found by name
 """
 
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
 
+import jinja2
 from pydantic import Field, ValidationError
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
@@ -26,12 +26,27 @@ from robogaze.threads import in_thread
 from robogaze.web.access import AccessCheck, AccessRules
 from robogaze.web.adjudicator import Adjudicator
 from robogaze.web.annotator import Annotator, Conflict, Refused, Saved
-from robogaze.web.drafts import MAX_EVENTS, ClipDraft, Decision, DraftEvent, Problem, Seconds
+from robogaze.web.drafts import ClipDraft, Decision, DraftEvent, Seconds
 
 BODY_BYTES = 2 * 2**20
 """The largest body of a request."""
 
-_TEMPLATES = Path(__file__).parent / "templates"
+_TEMPLATES = jinja2.Environment(
+    loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"), autoescape=True, trim_blocks=True
+)
+_QUEUE_STYLES = ("base", "list", "severity", "annotate")
+_CLIP_STYLES = ("base", "list", "severity", "clip", "player", "timeline", "media", "annotate")
+_COMMON_SCRIPTS = ("dom", "format", "server", "shortcuts", "dialogs", "spans")
+_CLIP_SCRIPTS = (
+    *_COMMON_SCRIPTS, "frames", "loop", "playback", "overlay", "axis", "annotation", "saving", "worktime", "guide",
+    "picture", "transport", "tracks", "form", "clip_page",
+)  # fmt: skip
+_SCRIPTS = {
+    "queue": (*_COMMON_SCRIPTS, "rows", "queue"),
+    "editor": (*_CLIP_SCRIPTS, "edits", "eventlist", "conflict", "feedback", "editor"),
+    "adjudicate": (*_CLIP_SCRIPTS, "adjudicate"),
+}
+"""The scripts of each page, in the order in which they run."""
 _STATIC = (
     *((Path(pages.__file__).parent / "templates" / kind, f"*.{kind}") for kind in ("js", "css")),
     *((Path(__file__).parent / "static", f"*.{kind}") for kind in ("js", "css")),
@@ -48,14 +63,14 @@ class SaveRequest(Data):
 
     base_revision: RevisionNumber
     clean: bool
-    events: tuple[DraftEvent, ...]
+    events: tuple[DraftEvent, ...] = Field(max_length=500)
     seconds_spent: Seconds = 0.0
 
 
 class DecisionRequest(Data):
     """The body of PUT /api/clips/ID in an adjudication."""
 
-    base_revision: int
+    base_revision: RevisionNumber
     decisions: tuple[Decision, ...] = Field(max_length=1000)
     seconds_spent: Seconds = 0.0
 
@@ -75,12 +90,13 @@ class _Unusable(Exception):
         self.body = body
 
 
-def make_app(annotator: Annotator | Adjudicator, rules: AccessRules) -> Starlette:
+def make_app(annotator: Annotator, rules: AccessRules) -> Starlette:
     """The application that serves the clips of an annotator or an adjudicator to those who have a token."""
-    served = _ServedDecisions(annotator) if isinstance(annotator, Adjudicator) else _ServedDrafts(annotator)
+    adjudicates = isinstance(annotator, Adjudicator)
+    served = _ServedClips(annotator, DecisionRequest if adjudicates else SaveRequest)
     routes = [
-        Route("/", _page("queue.html")),
-        Route("/clips/{clip_id:path}", _page(served.clip_page)),
+        Route("/", _page("queue")),
+        Route("/clips/{clip_id:path}", _page("adjudicate" if adjudicates else "editor")),
         Route("/static/{name}", _static()),
         Route("/api/guide", served.guide),
         Route("/api/queue", served.queue),
@@ -97,13 +113,12 @@ def make_app(annotator: Annotator | Adjudicator, rules: AccessRules) -> Starlett
     )
 
 
-class _Served(ABC):
-    """The routes about clips."""
+class _ServedClips:
+    """The routes about clips; `kind` is the body of a request that saves."""
 
-    clip_page: str
-
-    def __init__(self, annotator: Annotator | Adjudicator) -> None:
+    def __init__(self, annotator: Annotator, kind: type[SaveRequest | DecisionRequest]) -> None:
         self._annotator = annotator
+        self._kind = kind
 
     async def guide(self, request: Request) -> Response:
         return JSONResponse(self._annotator.guide(request.state.name))
@@ -118,8 +133,12 @@ class _Served(ABC):
         prepare = BackgroundTask(in_thread, self._annotator.prepare_next, name, clip_id)
         return JSONResponse({**found, "video": f"/video/{quote(clip_id, safe='')}"}, background=prepare)
 
-    @abstractmethod
-    async def save(self, request: Request) -> Response: ...
+    async def save(self, request: Request) -> Response:
+        clip_id = self._clip_id(request)
+        body = _parsed(self._kind, await _json(request))
+        draft = ClipDraft(**{name: value for name, value in body if name != "base_revision"})
+        found = await in_thread(self._annotator.save, request.state.name, clip_id, draft, body.base_revision)
+        return JSONResponse({"revision": found.revision}) if isinstance(found, Saved) else _not_done(found)
 
     async def submit(self, request: Request) -> Response:
         clip_id = self._clip_id(request)
@@ -147,47 +166,10 @@ class _Served(ABC):
         return str(clip_id)
 
 
-class _ServedDrafts(_Served):
-    """An annotator's clips, of which events are saved."""
-
-    clip_page = "editor.html"
-
-    def __init__(self, annotator: Annotator) -> None:
-        super().__init__(annotator)
-        self._save = annotator.save
-
-    async def save(self, request: Request) -> Response:
-        clip_id = self._clip_id(request)
-        body = _parsed(SaveRequest, await _json(request))
-        draft = ClipDraft(clean=body.clean, events=body.events, seconds_spent=body.seconds_spent)
-        found = await in_thread(self._save, request.state.name, clip_id, draft, body.base_revision)
-        return JSONResponse({"revision": found.revision}) if isinstance(found, Saved) else _not_done(found)
-
-
-class _ServedDecisions(_Served):
-    """The clips of an adjudication, of which decisions are saved."""
-
-    clip_page = "adjudicate.html"
-
-    def __init__(self, adjudicator: Adjudicator) -> None:
-        super().__init__(adjudicator)
-        self._save = adjudicator.save
-
-    async def save(self, request: Request) -> Response:
-        clip_id, name = self._clip_id(request), request.state.name
-        body = _parsed(DecisionRequest, await _json(request))
-        found = await in_thread(self._save, name, clip_id, body.decisions, body.base_revision, body.seconds_spent)
-        return JSONResponse({"revision": found.revision}) if isinstance(found, Saved) else _not_done(found)
-
-
 def _not_done(found: Conflict | Refused) -> Response:
     if isinstance(found, Conflict):
         return JSONResponse({"error": "another browser saved a change since", "annotation": found.annotation}, 409)
-    return _problems(found.problems)
-
-
-def _problems(found: tuple[Problem, ...]) -> Response:
-    errors = [problem.model_dump() for problem in found]
+    errors = [problem.model_dump() for problem in found.problems]
     return JSONResponse({"error": errors[0]["message"], "errors": errors}, 422)
 
 
@@ -215,9 +197,6 @@ def _too_large() -> _Unusable:
 
 def _parsed(kind: type[Any], value: Any) -> Any:
     events = value.get("events") if isinstance(value, dict) else None
-    if isinstance(events, list) and len(events) > MAX_EVENTS:
-        found = Problem(event=None, field="events", message=f"{len(events)} events; at most {MAX_EVENTS} are saved")
-        raise _Unusable(422, error=found.message, errors=[found.model_dump()])
     try:
         return kind.model_validate(value)
     except ValidationError as error:
@@ -237,7 +216,8 @@ def _of_validation(detail: Any, events: Any) -> dict[str, Any]:
 
 
 def _page(name: str) -> Endpoint:
-    text = (_TEMPLATES / name).read_text(encoding="utf-8")
+    template, styles = ("queue.html.j2", _QUEUE_STYLES) if name == "queue" else ("page.html.j2", _CLIP_STYLES)
+    text = _TEMPLATES.get_template(template).render(styles=styles, scripts=_SCRIPTS[name])
 
     async def answer(request: Request) -> Response:
         return Response(text, media_type="text/html")

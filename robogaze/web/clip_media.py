@@ -7,13 +7,13 @@ frames, made once and kept in a folder beside the store.
 """
 
 import threading
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from uuid import uuid4
 
+from robogaze.core.annotation import FIELDS
 from robogaze.core.clip import Clip, Layout
 from robogaze.core.time import RESOLUTION
 from robogaze.datasets import ManifestEntry, file_sha256
@@ -41,8 +41,7 @@ _PLAYED = {
 
 _PIXELS = ("yuv420p", "yuvj420p")
 _KEY_FRAME_EVERY = 8
-_THUMBNAIL_PX, _THUMBNAIL_QUALITY, _THUMBNAILS = 160, 75, 4000
-_FIELDS = ("instruction", "prompt_id", "checkpoint", "split", "task_family", "embodiment")
+_THUMBNAIL_PX, _THUMBNAIL_QUALITY = 160, 75
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,6 @@ class ClipMedia:
 
     store: AnnotationStore
     folder: Path
-    _thumbnails: "OrderedDict[str, bytes]" = field(default_factory=OrderedDict)
     _locks: dict[str, threading.Lock] = field(default_factory=dict)
 
     def clip(self, entry: ManifestEntry) -> Clip:
@@ -80,21 +78,17 @@ class ClipMedia:
     def durations_s(self, entries: Iterable[ManifestEntry]) -> dict[str, float]:
         """The lengths of clips by id, from what their files declare; without those of unreadable files.
 
-        A file is opened only if the store has no length for it, and it is never decoded.
+        No file is decoded.
         """
-        known_s = self.store.lengths_s()
         found_s: dict[str, float] = {}
-        new_s: dict[str, float] = {}
         for entry in entries:
             assert entry.clip_id is not None, "entries have ids"
             try:
-                key = _file_key(entry)
-                length = known_s[key] if key in known_s else _declared_s(entry)
+                length = _declared_s(entry)
             except VideoError:
                 continue
             if length > 0:
-                found_s[entry.clip_id] = new_s[key] = length
-        self.store.add_lengths(new_s)
+                found_s[entry.clip_id] = length
         return found_s
 
     def video(self, entry: ManifestEntry, *, proxy: bool = False) -> PlayableVideo:
@@ -109,14 +103,7 @@ class ClipMedia:
 
     def thumbnail(self, entry: ManifestEntry) -> bytes:
         """The first frame as a small JPEG."""
-        key = _file_key(entry)
-        if key not in self._thumbnails:
-            frames = read_frames(entry.path, start_s=entry.start_s, end_s=entry.end_s)
-            image = next(frames).image
-            if len(self._thumbnails) >= _THUMBNAILS:
-                self._thumbnails.popitem(last=False)
-            self._thumbnails[key] = encode_jpeg(fit(image, _THUMBNAIL_PX), _THUMBNAIL_QUALITY)
-        return self._thumbnails[key]
+        return encode_jpeg(fit(next(_frames(entry)).image, _THUMBNAIL_PX), _THUMBNAIL_QUALITY)
 
     def _proxy(self, entry: ManifestEntry) -> Path:
         clip = self.clip(entry)
@@ -185,7 +172,7 @@ def _decoded(entry: ManifestEntry, clip_id: str) -> Clip:
         height=first.shape[0],
         initial_frame=None if entry.initial_frame is None else entry.initial_frame.as_posix(),
         layout=entry.layout or detect_layout(first) or Layout(),
-        **{name: getattr(entry, name) for name in _FIELDS},
+        **{name: getattr(entry, name) for name in ("instruction", *FIELDS)},
     )
 
 

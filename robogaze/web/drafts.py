@@ -16,7 +16,6 @@ from robogaze.core.events import Name, Severity
 from robogaze.core.time import RESOLUTION
 from robogaze.domains import Domain
 
-MAX_EVENTS = 500
 GRID_S = 0.1
 
 Origin = Literal["person", "model", "edited"]
@@ -82,7 +81,7 @@ class ClipDraft(Data):
     """
 
     clean: bool = False
-    events: tuple[DraftEvent, ...] = ()
+    events: tuple[DraftEvent, ...] = Field(default=(), max_length=500)
     seconds_spent: Seconds = 0.0
     decisions: tuple[Decision, ...] = Field(default=(), max_length=1000)
 
@@ -114,9 +113,6 @@ def problems(
         for span in event.spans
         for time_s in (span.start_s, span.end_s)
     }
-    if len(draft.events) > MAX_EVENTS:
-        yield Problem(event=None, field="events", message=f"{len(draft.events)} events; at most {MAX_EVENTS} are saved")
-        return
     seen: set[str] = set()
     for event in draft.events:
         if event.id in seen:

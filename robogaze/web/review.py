@@ -118,7 +118,7 @@ def _stratum(annotation: ClipAnnotation) -> str:
 
 
 def _allocated(sizes: Mapping[str, int], sample: int) -> dict[str, int]:
-    """How many clips of each stratum are taken: the next one always where the share is the furthest behind."""
+    """The number of clips of each stratum; the next clip is always taken where the share taken is the smallest."""
     taken = {name: min(size, _LEAST) for name, size in sizes.items()}
     while sum(taken.values()) < min(sample, sum(sizes.values())):
         open_strata = [name for name, size in sizes.items() if taken[name] < size]

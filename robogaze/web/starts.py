@@ -1,4 +1,4 @@
-"""Annotations to start from: earlier ones in any format, or the events of a model."""
+"""Annotations to start from: earlier annotations in any format, or the events of a model."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

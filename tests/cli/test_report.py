@@ -51,15 +51,8 @@ def test_a_large_run_has_files_beside_its_page_and_a_small_one_none_left(
     assert list((root / "page").iterdir()) == []
 
 
-def test_the_page_of_a_comparison_shows_the_videos_of_its_runs(robogaze: Shell, comparison: Path) -> None:
+def test_the_page_of_a_comparison_shows_the_videos_of_its_runs(comparison: Path) -> None:
     assert "data:video/mp4;base64,dmlkZW8=" in (comparison / "index.html").read_text()
-    (comparison.parent / "runs" / "base" / "clip.mp4").unlink()
-    ran = robogaze("report", comparison)
-    assert ran.code == 0
-    assert ran.err == (
-        "the page has no video of 3 clips (clip.mp4, ...): "
-        "the file is missing, has changed, or is of a kind that browsers do not play\n"
-    )
 
 
 def test_the_page_of_a_foreign_run_folder_carries_no_file_of_this_machine(robogaze: Shell, tmp_path: Path) -> None:
@@ -80,14 +73,6 @@ def test_a_comparison_never_takes_the_place_of_a_runs_page(robogaze: Shell, comp
     assert not (run / "comparison.json").exists()
 
 
-def test_reports_may_be_gone_by_then(robogaze: Shell, comparison: Path) -> None:
-    page = (comparison / "index.html").read_text()
-    for path in (comparison.parent / "runs").glob("*/reports/*.json"):
-        path.unlink()
-    assert robogaze("report", comparison).code == 0
-    assert (comparison / "index.html").read_text() == page
-
-
 def test_types_go_by_the_names_of_a_domain_of_their_taxonomy(robogaze: Shell, tmp_path: Path) -> None:
     domain = load_domain("robot")
     kind = next(iter(domain.types))
@@ -101,18 +86,7 @@ def test_types_go_by_the_names_of_a_domain_of_their_taxonomy(robogaze: Shell, tm
     assert domain.types[kind].definition in (tmp_path / "out" / "index.html").read_text()
 
 
-def test_a_damaged_comparison_is_named(robogaze: Shell, comparison: Path) -> None:
-    data = (comparison / "page.json").read_text()
-    (comparison / "page.json").write_text(data[:100])
-    ran = robogaze("report", comparison)
-    assert ran.code == 1
-    assert f"{comparison / 'page.json'}: Invalid JSON" in ran.err
-    assert "run `robogaze compare --out` again" in ran.err
-    (comparison / "page.json").unlink()
-    assert "page.json cannot be read" in robogaze("report", comparison).err
-
-
-def test_a_folder_of_neither_says_what_is_missing(robogaze: Shell, tmp_path: Path) -> None:
+def test_a_folder_without_a_report_says_what_is_missing(robogaze: Shell, tmp_path: Path) -> None:
     ran = robogaze("report", tmp_path)
     assert ran.code == 1
-    assert "has no report and no comparison" in ran.err
+    assert "has no report; name the --out folder of `robogaze score`" in ran.err

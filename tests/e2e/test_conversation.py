@@ -10,7 +10,7 @@ from robogaze.core.key_frames import frames_to_show
 from robogaze.core.report import Report
 from robogaze.datasets import find_entries
 from robogaze.domains import Domain
-from robogaze.reporting.pages.run import ClipPage, render_html
+from robogaze.reporting.pages.run import ClipPage, run_files
 from robogaze.stages.pipeline import Pipeline
 
 DEMO = Path(__file__).parents[2] / "datasets" / "demo" / "clips.jsonl"
@@ -43,7 +43,7 @@ async def test_the_report_keeps_all_seven_with_what_became_of_them(robot: Domain
 async def test_the_page_shows_them(robot: Domain) -> None:
     reports = await play(robot)
     pages = [ClipPage(report, None, dict.fromkeys(frames_to_show(report), b"")) for report in reports]
-    page = render_html(pages, [], robot, "conversation")
+    ((_, page),) = run_files(pages, [], robot, "conversation")
     for words in ("the wall of the cup stands in front of it", "shadow", "the same contact as H5"):
         assert words in page
 

@@ -11,7 +11,7 @@ from robogaze.datasets import file_sha256
 from robogaze.datasets.formats.read import read_annotations
 from robogaze.domains import Domain
 from robogaze.reporting.pages.comparison import comparison_page
-from robogaze.reporting.pages.comparison_data import comparison_page_data
+from robogaze.reporting.pages.comparison_runs import page_runs
 from robogaze.reporting.pages.results import write_result_page
 from robogaze.store import ManifestLine
 
@@ -81,5 +81,5 @@ def compared(runs: list[Run], **said: object) -> Comparison:
 def write_page(result: Comparison, out: Path, domain: Domain | None) -> Path:
     """Write the page and return it."""
     out.mkdir(parents=True, exist_ok=True)
-    page = comparison_page(comparison_page_data(result, out), domain)
+    page = comparison_page(result, page_runs(result, out), None, domain)
     return write_result_page(page, out, domain).path

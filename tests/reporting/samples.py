@@ -1,7 +1,10 @@
 """A small domain, a video, and makers of clips, claims and reports, for the tests of the pages and tables."""
 
 import io
+import json
+import re
 from collections.abc import Sequence
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +17,11 @@ from robogaze.core.clip import Clip, Layout
 from robogaze.core.events import Claim, Event, Evidence, Hypothesis
 from robogaze.core.key_frames import frames_to_show
 from robogaze.core.pictures import Picture
-from robogaze.core.report import Call, Provenance, Report
+from robogaze.core.report import Call, Provenance, Report, Unreadable
 from robogaze.core.time import Span
 from robogaze.domains import Domain, load_domain
 from robogaze.media.decode import Image
-from robogaze.reporting.pages.run import ClipPage
+from robogaze.reporting.pages.run import ClipPage, run_files
 
 FPS = 16
 FRAMES = 64
@@ -114,8 +117,9 @@ def make_video(frames: int = FRAMES) -> bytes:
 
 
 def thumbnail(frame: int) -> bytes:
-    """A frame as a small JPEG."""
+    """A frame as a small JPEG, below a band as high as that of real pictures."""
     image = cv2.cvtColor(picture(frame, (160, 100)), cv2.COLOR_RGB2BGR)
+    image = cv2.copyMakeBorder(image, 12, 0, 0, 0, cv2.BORDER_CONSTANT)
     return cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, 80])[1].tobytes()
 
 
@@ -216,3 +220,22 @@ def make_provenance(stages: Sequence[tuple[str, str, Sequence[int]]], failed: Se
 def page(report: Report, video: str | None) -> ClipPage:
     """A page with every thumbnail that it wants."""
     return ClipPage(report, video, {frame: thumbnail(frame) for frame in frames_to_show(report)})
+
+
+def render_html(pages: Sequence[ClipPage], unreadable: Sequence[Unreadable], domain: Domain, title: str) -> str:
+    """The page of a few clips, which is one file."""
+    ((_, text),) = run_files(pages, unreadable, domain, title)
+    return text
+
+
+def page_data(text: str, name: str) -> Any:
+    """The content of an element of data of a page, by its id or its key."""
+    found = re.search(rf'<script type="application/json" (?:id|data-key)="{name}">(.*?)</script>', text)
+    assert found is not None
+    return json.loads(found[1])
+
+
+def page_words(text: str) -> str:
+    """The visible text of a page without its data."""
+    body = text.partition("<body>")[2].partition('<script type="application/json"')[0]
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", body)).split())

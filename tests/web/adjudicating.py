@@ -48,5 +48,5 @@ def adjudicating(store_path: Path, entries: Sequence[ManifestEntry], *people: st
     adjudicator = adjudicator_of(store, entries)
     adjudicator.accept_agreed()
     with served(adjudicator, {person: person for person in people or ("eve",)}) as address:
-        yield Server(address, adjudicator.clips, store)
+        yield Server(address, adjudicator, store)
     store.close()

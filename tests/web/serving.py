@@ -14,7 +14,6 @@ import uvicorn
 
 from robogaze.datasets import ManifestEntry
 from robogaze.web.access import AccessRules
-from robogaze.web.adjudicator import Adjudicator
 from robogaze.web.annotation_store import AnnotationStore, open_store
 from robogaze.web.annotator import Annotator
 from robogaze.web.app import make_app
@@ -61,7 +60,7 @@ def serving(entries: Sequence[ManifestEntry], folder: Path, **options: Any) -> I
 
 
 @contextmanager
-def served(annotator: Annotator | Adjudicator, tokens: Mapping[str, str]) -> Iterator[str]:
+def served(annotator: Annotator, tokens: Mapping[str, str]) -> Iterator[str]:
     """Serve an annotator on a free port; yields the address."""
     config = uvicorn.Config(None, port=0, log_level="critical", lifespan="off", timeout_graceful_shutdown=1)  # type: ignore[arg-type]
     listener = config.bind_socket()

@@ -16,10 +16,6 @@ def shares(
     return {name: assigned(CLIPS, name, names, per_clip, everyone) for name in names}
 
 
-def test_everyone_sees_every_clip_by_default() -> None:
-    assert all(sorted(clips) == sorted(CLIPS) for clips in shares(None).values())
-
-
 @pytest.mark.parametrize("per_clip", [1, 2, 4])
 def test_each_clip_has_as_many_annotators_as_asked_for(per_clip: int) -> None:
     counts = Counter(clip for clips in shares(per_clip).values() for clip in clips)

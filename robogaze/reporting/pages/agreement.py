@@ -9,9 +9,6 @@ from robogaze.agreement.annotation_set import ClipAnnotations
 from robogaze.agreement.annotator_agreement import AgreementResult
 from robogaze.core.annotation import AnnotatedEvent
 from robogaze.domains import Domain
-from robogaze.reporting.pages.bundles import WrittenPage
-from robogaze.reporting.pages.checks import ValidityCheck
-from robogaze.reporting.pages.comparison_data import single_page
 from robogaze.reporting.pages.results import (
     Entry,
     Fact,
@@ -20,12 +17,12 @@ from robogaze.reporting.pages.results import (
     PageClip,
     ResultPage,
     Section,
+    ValidityCheck,
     clip_address,
     event_filters,
     event_tags,
     names_of,
     page_table,
-    write_result_page,
 )
 from robogaze.reporting.pages.run_folders import RunFolders, VideoFile
 from robogaze.reporting.tables import ResultTable, cell_text
@@ -33,11 +30,6 @@ from robogaze.reporting.tables.agreement import agreement_tables, left_out, meth
 from robogaze.reporting.wording import count
 
 _DETAILS = {"by-dimension", "further", "by-pair"}
-
-
-def write_agreement_page(result: AgreementResult, folder: Path, domain: Domain | None) -> WrittenPage:
-    """Write index.html."""
-    return write_result_page(agreement_page(result, folder, domain), folder, domain)
 
 
 def agreement_page(result: AgreementResult, folder: Path, domain: Domain | None) -> ResultPage:
@@ -79,7 +71,7 @@ def _facts(result: AgreementResult, folders: RunFolders) -> Iterator[Fact]:
     for annotator in result.annotation_set.annotators:
         clips = (clip.annotations for clip in result.annotation_set.clips)
         own = (annotation for annotations in clips for annotation in annotations if annotation.author == annotator)
-        yield Fact("annotator", annotator, single_page(map(folders.page_of, own)))
+        yield Fact("annotator", annotator, folders.single_page(own))
 
 
 def _checks(result: AgreementResult) -> Iterator[ValidityCheck]:

@@ -8,6 +8,7 @@ but can run scripts, so each file is a script: one call, with the data as a stri
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from robogaze.store import write_whole
@@ -53,14 +54,7 @@ def bundles(data: Iterable[tuple[str, str]]) -> Iterator[Bundle]:
     if size <= IN_PAGE_CHARACTERS:
         yield Bundle(None, held)
         return
-    yield from _files(_both(held, rest))
-
-
-def _both(held: dict[str, str], rest: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    while held:
-        key = next(iter(held))
-        yield key, held.pop(key)
-    yield from rest
+    yield from _files(chain(held.items(), rest))
 
 
 def _files(data: Iterable[tuple[str, str]]) -> Iterator[Bundle]:

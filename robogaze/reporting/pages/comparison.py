@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from robogaze.comparison import Comparison, RunPair
+from robogaze.comparison import Comparison, GateCheck, RunPair
 from robogaze.comparison.flips import Flip
 from robogaze.comparison.trend import step_of
 from robogaze.domains import Domain
 from robogaze.reporting.figures import line_chart
 from robogaze.reporting.pages.bundles import WrittenPage
 from robogaze.reporting.pages.comparison_checks import comparison_checks
-from robogaze.reporting.pages.comparison_data import FILE, ComparisonPageData, read_page_data
+from robogaze.reporting.pages.comparison_runs import PageRun, page_runs
 from robogaze.reporting.pages.results import (
     Entry,
     Fact,
@@ -47,39 +47,37 @@ _KINDS = {
 }
 
 
-def write_comparison_page(folder: Path, data: ComparisonPageData, domain: str | None = None) -> WrittenPage:
-    """Write page.json, and the page from it; `domain` names the domain whose words are shown."""
-    (folder / FILE).write_text(f"{data.model_dump_json()}\n", encoding="utf-8")
-    spoken = domain_of(data.taxonomies, domain)
-    return write_result_page(comparison_page(data, spoken), folder, spoken)
+def write_comparison_page(
+    result: Comparison, folder: Path, checks: tuple[GateCheck, ...] | None = None, domain: str | None = None
+) -> WrittenPage:
+    """Write the page; `checks` are the checks of a gate, `domain` names the domain whose words are shown."""
+    runs = page_runs(result, folder)
+    spoken = domain_of({taxonomy for run in runs for taxonomy in run.taxonomies}, domain)
+    return write_result_page(comparison_page(result, runs, checks, spoken), folder, spoken)
 
 
-def rewrite_comparison_page(folder: Path, domain: str | None = None) -> WrittenPage:
-    """Write the page again from page.json. Raises InputError if the file cannot be read."""
-    data = read_page_data(folder / FILE)
-    spoken = domain_of(data.taxonomies, domain)
-    return write_result_page(comparison_page(data, spoken), folder, spoken)
-
-
-def comparison_page(data: ComparisonPageData, domain: Domain | None) -> ResultPage:
+def comparison_page(
+    result: Comparison, runs: Sequence[PageRun], checks: tuple[GateCheck, ...] | None, domain: Domain | None
+) -> ResultPage:
     """The page; types and dimensions are named by their ids without a domain."""
-    result, names = data.comparison, names_of(domain)
-    entries = tuple(_entries(data))
-    checks = comparison_checks(data)
+    entries = tuple(_entries(result, runs))
+    found = comparison_checks(result, runs, checks)
+    shown = [result.verdict, *(check.sentence for check in found)]
     return ResultPage(
         kind="Comparison",
         noun="change",
         headline=result.verdict,
-        facts=tuple(_facts(data)),
-        checks=checks,
-        sections=tuple(
-            _sections(data, {**names, **_MEASURES}, [result.verdict, *(check.sentence for check in checks)])
+        facts=tuple(
+            Fact("baseline" if position == result.baseline else "run", run.name, run.page)
+            for position, run in enumerate(runs)
         ),
+        checks=found,
+        sections=tuple(_sections(result, runs, {**names_of(domain), **_MEASURES}, shown)),
         filters=tuple(_filters(result, entries, domain)),
         entries=entries,
         clips={
             clip_key(position, clip_id): clip
-            for position, run in enumerate(data.runs)
+            for position, run in enumerate(runs)
             for clip_id, clip in run.clips.items()
         },
         one_video=False,
@@ -91,20 +89,15 @@ def clip_key(position: int, clip_id: str) -> str:
     return f"{position}/{clip_id}"
 
 
-def _facts(data: ComparisonPageData) -> Iterator[Fact]:
-    baseline = data.comparison.baseline
-    for position, run in enumerate(data.runs):
-        yield Fact("baseline" if position == baseline else "run", run.name, run.page)
-
-
-def _sections(data: ComparisonPageData, names: Mapping[str, str], shown: Sequence[str]) -> Iterator[Section]:
-    result = data.comparison
-    tables = {table.name: table for table in comparison_tables(result, prompts=data.prompts)}
-    board = page_table(tables["leaderboard"], link=_link_to_run(tables["leaderboard"], data), without_notes=shown)
+def _sections(
+    result: Comparison, runs: Sequence[PageRun], names: Mapping[str, str], shown: Sequence[str]
+) -> Iterator[Section]:
+    tables = {table.name: table for table in comparison_tables(result)}
+    board = page_table(tables["leaderboard"], link=_link_to_run(tables["leaderboard"], runs), without_notes=shown)
     alike = [listed([result.names[run] for run in band]) for band in result.bands if len(band) > 1]
-    bands = "; ".join(f"no significant difference between {runs}" for runs in alike)
+    bands = "; ".join(f"no significant difference between {band}" for band in alike)
     yield Section("Leaderboard", (board,), bands, open=True)
-    clips = page_table(tables["clips"], link=_link_to_run(tables["clips"], data))
+    clips = page_table(tables["clips"], link=_link_to_run(tables["clips"], runs))
     yield Section(tables["clips"].title, (clips,))
     for number, (pair, verdict) in enumerate(zip(result.pairs, result.verdicts, strict=True)):
         measures, kinds, _ = pair_tables(pair, verdict, result)
@@ -136,9 +129,9 @@ def _prefixed(names: Mapping[str, str]) -> dict[str, str]:
     return {f"{kind} {name}": f"{shown} ({kind})" for kind in ("dimension", "type") for name, shown in names.items()}
 
 
-def _link_to_run(table: ResultTable, data: ComparisonPageData) -> Link:
+def _link_to_run(table: ResultTable, runs: Sequence[PageRun]) -> Link:
     """The page of the run of a row."""
-    pages = {run.name: run.page for run in data.runs}
+    pages = {run.name: run.page for run in runs}
     return lambda row, column: pages.get(str(table.rows[row][0])) or ""
 
 
@@ -174,19 +167,18 @@ def _filters(result: Comparison, entries: Sequence[Entry], domain: Domain | None
     yield from event_filters(entries, domain)
 
 
-def _entries(data: ComparisonPageData) -> Iterator[Entry]:
+def _entries(result: Comparison, runs: Sequence[PageRun]) -> Iterator[Entry]:
     """The changes of all pairs, the worst first."""
-    pairs = data.comparison.pairs
-    flips = [(number, pair, flip) for number, pair in enumerate(pairs) for flip in pair.flips.found]
+    flips = [(number, pair, flip) for number, pair in enumerate(result.pairs) for flip in pair.flips.found]
     flips.sort(key=lambda item: (-item[2].worst, item[2].load[0] - item[2].load[1]))
     for number, pair, flip in flips:
-        yield _entry(number, pair, flip, data)
+        yield _entry(number, pair, flip, runs, several=len(result.pairs) > 1)
 
 
-def _entry(number: int, pair: RunPair, flip: Flip, data: ComparisonPageData) -> Entry:
+def _entry(number: int, pair: RunPair, flip: Flip, runs: Sequence[PageRun], *, several: bool) -> Entry:
     sides = (
-        ("before", data.runs[pair.second], clip_key(pair.second, flip.before), flip.before),
-        ("after", data.runs[pair.first], clip_key(pair.first, flip.after), flip.after),
+        ("before", runs[pair.second], clip_key(pair.second, flip.before), flip.before),
+        ("after", runs[pair.first], clip_key(pair.first, flip.after), flip.after),
     )
     tone, sentence = _KINDS[flip.kind]
     load = f"sum of severities {flip.load[0]} → {flip.load[1]}"
@@ -196,7 +188,7 @@ def _entry(number: int, pair: RunPair, flip: Flip, data: ComparisonPageData) -> 
     return Entry(
         id=f"{number}/{flip.prompt}",
         title=flip.prompt,
-        subtitle=f"{sides[0][1].name} → {sides[1][1].name}" if len(data.comparison.pairs) > 1 else "",
+        subtitle=f"{sides[0][1].name} → {sides[1][1].name}" if several else "",
         mark=(flip.kind, tone),
         sentence=f"{sentence}: {load}",
         tags={"kind": (flip.kind,), "pair": (str(number),)},

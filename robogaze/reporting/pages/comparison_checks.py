@@ -4,27 +4,28 @@ from collections.abc import Iterator, Sequence
 from math import isnan
 
 from robogaze.comparison import Comparison, GateCheck
-from robogaze.reporting.pages.checks import ValidityCheck
-from robogaze.reporting.pages.comparison_data import ComparisonPageData, PageRun, runs_with
+from robogaze.reporting.pages.comparison_runs import PageRun
+from robogaze.reporting.pages.results import ValidityCheck
 from robogaze.reporting.tables.comparison import comparison_method, comparison_warnings, scope_sentence
 from robogaze.reporting.wording import count, listed
 
 _FINGERPRINT_CHARACTERS = 12
 
 
-def comparison_checks(data: ComparisonPageData) -> tuple[ValidityCheck, ...]:
-    """All checks, the most important first."""
-    result = data.comparison
+def comparison_checks(
+    result: Comparison, runs: Sequence[PageRun], checks: Sequence[GateCheck] | None
+) -> tuple[ValidityCheck, ...]:
+    """All checks, the most important first; `checks` are the checks of a gate."""
     return (
         ValidityCheck(result.scope.dimensions is None, scope_sentence(result.scope.dimensions)),
         *_undecided(result),
-        *(ValidityCheck(False, warning) for warning in comparison_warnings(result, data.prompts)),
+        *(ValidityCheck(False, warning) for warning in comparison_warnings(result)),
         *_judge_errors(result),
-        *_real_clips(data.runs),
-        *_judges(data.runs),
-        *_fingerprints(data.runs),
+        *_real_clips(runs),
+        *_judges(runs),
+        *_fingerprints(runs),
         *(ValidityCheck(True, sentence) for sentence in comparison_method(result)),
-        *_gate(data.checks or ()),
+        *_gate(checks or ()),
     )
 
 
@@ -91,8 +92,10 @@ def _judge(run: PageRun) -> str:
 
 
 def _fingerprints(runs: Sequence[PageRun]) -> Iterator[ValidityCheck]:
-    for field, name in (("taxonomies", "taxonomy"), ("fingerprints", "version of the domain's files")):
-        values = runs_with(runs, field)
+    for name, values in (
+        ("taxonomy", sorted({value for run in runs for value in run.taxonomies})),
+        ("version of the domain's files", sorted({value for run in runs for value in run.fingerprints})),
+    ):
         shown = listed([value[:_FINGERPRINT_CHARACTERS] for value in values])
         if not values:
             yield ValidityCheck(False, f"No run names its {name}.")

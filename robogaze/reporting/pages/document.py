@@ -101,7 +101,6 @@ def vocabulary(domain: Domain | None) -> dict[str, Any]:
                 "code": dimension.code,
                 "name": dimension.name,
                 "definition": dimension.definition,
-                "needs": dimension.needs,
             }
             for dimension in domain.taxonomy.dimensions
         ],

@@ -11,9 +11,6 @@ from robogaze.evaluation.clip_fields import field_of, field_values, known_fields
 from robogaze.evaluation.results import Evaluation, NamedMatch, SystemResult
 from robogaze.metrics.tally import scored
 from robogaze.reporting.figures import Point, curve
-from robogaze.reporting.pages.bundles import WrittenPage
-from robogaze.reporting.pages.checks import ValidityCheck
-from robogaze.reporting.pages.comparison_data import single_page
 from robogaze.reporting.pages.results import (
     Entry,
     Fact,
@@ -23,25 +20,18 @@ from robogaze.reporting.pages.results import (
     PageTable,
     ResultPage,
     Section,
+    ValidityCheck,
     clip_address,
     event_filters,
     event_tags,
     names_of,
     page_table,
-    write_result_page,
 )
 from robogaze.reporting.pages.run_folders import RunFolders, VideoFile
 from robogaze.reporting.tables import ResultTable, cell_text
 from robogaze.reporting.tables.evaluation import UNNAMED, gain_rows, metric_name
 from robogaze.reporting.tables.evaluation_notes import evaluation_notes, evaluation_warnings, judge_note
 from robogaze.reporting.wording import count, listed
-
-
-def write_evaluation_page(
-    result: Evaluation, tables: Sequence[ResultTable], folder: Path, domain: Domain | None
-) -> WrittenPage:
-    """Write index.html; `tables` are those of the evaluation, and of a second judge if there is one."""
-    return write_result_page(evaluation_page(result, tables, folder, domain), folder, domain)
 
 
 def evaluation_page(
@@ -98,7 +88,7 @@ def evaluation_headline(result: Evaluation) -> str:
 
 def _facts(result: Evaluation, folders: RunFolders) -> Iterator[Fact]:
     for system in result.systems:
-        yield Fact("system", system.name, single_page(map(folders.page_of, system.system.annotations.values())))
+        yield Fact("system", system.name, folders.single_page(system.system.annotations.values()))
     yield Fact("references by", listed(sorted({clip.author for clip in result.clips})))
 
 
@@ -109,7 +99,7 @@ def _checks(result: Evaluation) -> Iterator[ValidityCheck]:
 
 
 def _sections(result: Evaluation, tables: Sequence[ResultTable], names: Mapping[str, str]) -> Iterator[Section]:
-    """The scores, then the tables of each system, then those of pairs of systems."""
+    """The scores, then the tables of each system, then the tables of pairs of systems."""
     shown = [*evaluation_notes(result), judge_note(result)]
     systems = {system.name for system in result.systems}
 
@@ -162,7 +152,7 @@ def _precision_recall(system: SystemResult) -> Iterator[str]:
 
 
 def _link(table: ResultTable, systems: set[str]) -> Link:
-    """The clips behind a cell: those of the system, and of the dimension, type or field value of the row."""
+    """The clips behind a cell: the clips of the system, and of the dimension, type or field value of the row."""
     part = table.part
     of = "" if part is None else f"#system={quote(part.value)}"
 
@@ -218,7 +208,7 @@ def _entries(result: Evaluation, folders: RunFolders, clips: dict[str, PageClip]
 
 
 Event = tuple[str, AnnotatedEvent, AnnotatedEvent | None]
-"""`missed`, `spurious` or `matched`, with the event (the reference's if there is one) and its match."""
+"""`missed`, `spurious` or `matched`, with the event (of the reference, unless it is spurious) and its match."""
 
 
 def _events(
@@ -287,7 +277,7 @@ def _entry(
 
 
 def _tags(word: str, event: AnnotatedEvent, match: AnnotatedEvent | None) -> Mapping[str, tuple[str, ...]]:
-    """The tags of an event; `reference` and `predicted` are the dimensions of the two sides, `none` without one."""
+    """The tags of an event; `reference` and `predicted` are the dimensions on the two sides, or `none`."""
     own, other = event.dimension or UNNAMED, "none" if match is None else match.dimension or UNNAMED
     reference, predicted = ("none", own) if word == "spurious" else (own, other)
     tags = event_tags(event, result=word, reference=reference, predicted=predicted)

@@ -7,7 +7,6 @@ from urllib.parse import quote
 from robogaze.domains import Domain
 from robogaze.ranking import PromptRanking, RankedCandidate, Ranking
 from robogaze.reporting.pages.bundles import WrittenPage
-from robogaze.reporting.pages.checks import ValidityCheck
 from robogaze.reporting.pages.results import (
     Entry,
     Fact,
@@ -16,6 +15,7 @@ from robogaze.reporting.pages.results import (
     PageClip,
     ResultPage,
     Section,
+    ValidityCheck,
     clip_address,
     domain_of,
     event_filters,

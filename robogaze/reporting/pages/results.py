@@ -23,7 +23,6 @@ from robogaze.core.time import Span
 from robogaze.domains import Domain, domain_folders, load_domain
 from robogaze.reporting.figures import interval_strip
 from robogaze.reporting.pages.bundles import WrittenPage, bundles, write_files
-from robogaze.reporting.pages.checks import ValidityCheck
 from robogaze.reporting.pages.document import document, vocabulary
 from robogaze.reporting.pages.run_folders import VideoFile
 from robogaze.reporting.pages.videos import video_notes, video_sources
@@ -34,7 +33,7 @@ STYLES = (
 )  # fmt: skip
 SCRIPTS = (
     "dom", "format", "data", "frames", "address", "filter", "rows", "keys", "viewer", "places", "loop", "speed", "axis",
-    "timeline", "claims", "screen", "clock", "lanes", "sort", "entries", "sides", "results",
+    "timeline", "claims", "screen", "clock", "lanes", "sort", "list", "entries", "sides", "results",
 )  # fmt: skip
 
 
@@ -143,6 +142,18 @@ class Fact:
 
 
 @dataclass(frozen=True)
+class ValidityCheck:
+    """A sentence above the numbers; `good` is true if the sentence names no limit of the result.
+
+    `status` is a status or a verdict by which the list of clips can be filtered, None for no filter.
+    """
+
+    good: bool
+    sentence: str
+    status: str | None = None
+
+
+@dataclass(frozen=True)
 class Filter:
     """A choice above the list of clips: the values of a tag of entries or of their events, by name."""
 
@@ -202,7 +213,8 @@ def page_table(
 ) -> PageTable:  # fmt: skip
     """A table with intervals as drawings; `names` replace the texts of the first column.
 
-    The drawings of a column share an axis; with `axis_per_row`, those of a row do. Empty columns are left out.
+    The drawings of a column share an axis; with `axis_per_row`, the drawings of a row share an axis. Empty columns are
+    left out.
     """
     columns = [[row[number] for row in table.rows] for number in range(len(table.columns))]
     shown = [number for number, cells in enumerate(columns) if any(cell is not None for cell in cells)]

@@ -6,11 +6,10 @@ run, in files next to it (`robogaze.reporting.pages.bundles`).
 
 import json
 from base64 import b64encode
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import quote
 
 from robogaze.core.annotation import FIELDS
@@ -18,7 +17,7 @@ from robogaze.core.clip import Clip
 from robogaze.core.events import Box, Hypothesis
 from robogaze.core.key_frames import key_frames, pictures_to_show
 from robogaze.core.pictures import PictureSettings
-from robogaze.core.report import Provenance, Report, Unreadable
+from robogaze.core.report import Provenance, Report, Status, Unreadable, Verdict
 from robogaze.core.view_boxes import fitted_size, panel_boxes, picture_size, view_boxes
 from robogaze.domains import Domain
 from robogaze.reporting import summary as summaries
@@ -36,7 +35,8 @@ from robogaze.store import StoredRun
 STYLES = ("base", "run", "list", "severity", "clip", "player", "timeline", "record", "media")
 SCRIPTS = (
     "dom", "format", "data", "frames", "address", "filter", "rows", "keys", "viewer", "places", "loop", "speed",
-    "overlay", "playback", "player", "large", "axis", "timeline", "claims", "ledger", "record", "clip", "list", "run",
+    "overlay", "playback", "player", "large", "axis", "timeline", "claims", "ledger", "record", "clip", "list", "clips",
+    "run",
 )  # fmt: skip
 
 _CHOICES = 40
@@ -82,10 +82,7 @@ def _picture_addresses(run: StoredRun, report: Report) -> dict[str, str]:
 def run_files(
     pages: Iterable[ClipPage], unreadable: Sequence[Unreadable], domain: Domain, title: str
 ) -> Iterator[tuple[str, str]]:
-    """Names and texts of the files of the page, `index.html` last; not all `pages` are in memory at once.
-
-    Raises ValueError when two clips have the same id.
-    """
+    """Names and texts of the files of the page, `index.html` last; not all `pages` are in memory at once."""
     reports: list[Report] = []
     files: dict[str, str | None] = {}
     in_page: Mapping[str, str] | None = None
@@ -96,13 +93,6 @@ def run_files(
         else:
             yield bundle.file, bundle.text
     yield "index.html", _index(reports, unreadable, domain, title, files, in_page)
-
-
-def render_html(pages: Sequence[ClipPage], unreadable: Sequence[Unreadable], domain: Domain, title: str) -> str:
-    """The page with all its data, whatever its size. Raises as `run_files` does."""
-    reports: list[Report] = []
-    data = dict(_data(pages, reports, domain))
-    return _index(reports, unreadable, domain, title, dict.fromkeys(data), data)
 
 
 def _data(pages: Iterable[ClipPage], reports: list[Report], domain: Domain) -> Iterator[tuple[str, str]]:
@@ -126,9 +116,6 @@ def _index(
     reports: Sequence[Report], unreadable: Sequence[Unreadable], domain: Domain, title: str,
     files: Mapping[str, str | None], in_page: Mapping[str, str] | None,
 ) -> str:  # fmt: skip
-    repeated = [clip for clip, times in Counter(report.clip.id for report in reports).items() if times > 1]
-    if repeated:
-        raise ValueError(f"clip ids must be unique; these are repeated: {', '.join(repeated)}")
     summary = RunSummary(tuple(reports), tuple(unreadable), domain)
     return document(
         "run.html.j2",
@@ -145,7 +132,12 @@ def _index(
         types=_types(summary),
         fields=_fields(summary.reports),
         without_events=summaries.without_events(summary),
-        dimension_names=summaries.dimension_names,
+        statuses={name: name for name in (*get_args(Verdict), *get_args(Status), "unreadable")},
+        dimensions={name: summaries.dimension_names([name], domain) for name in summary.coverage},
+        severities={
+            level.level: f"{level.level} {level.name}{' or worse' if level.level < 5 else ''}"
+            for level in reversed(domain.taxonomy.severity)
+        },
     )
 
 
@@ -164,9 +156,9 @@ def run_headline(summary: RunSummary[Report]) -> str:
 
 def _facts(summary: RunSummary[Report]) -> Iterator[Fact]:
     yield Fact("domain", f"{summary.domain.file.title} {summary.domain.file.version}")
-    if summary.pipelines:
-        yield Fact("pipeline", listed(summary.pipelines))
-        yield Fact("by", listed(summary.authors))
+    if summary.reports:
+        yield Fact("pipeline", listed(list(dict.fromkeys(report.pipeline for report in summary.reports))))
+        yield Fact("by", listed(list(dict.fromkeys(report.author for report in summary.reports))))
         yield from (Fact(role, listed(names)) for role, names in _models(summary.reports).items())
     if summary.reports and not summary.calls:
         yield Fact("model", "none")
@@ -189,10 +181,14 @@ def _types(summary: RunSummary[Report]) -> dict[str, str]:
     return known | {kind: kind for kind in sorted(found - known.keys())}
 
 
-def _fields(reports: Sequence[Report]) -> dict[str, list[str]]:
+def _fields(reports: Sequence[Report]) -> dict[str, dict[str, str]]:
     """The values of the fields in which the clips differ, unless there are more than a filter offers."""
     found = {name: {getattr(report.clip, name) for report in reports} for name in FIELDS}
-    return {name: sorted(values - {None}) for name, values in found.items() if 1 < len(values) <= _CHOICES}
+    return {
+        name: {value: value for value in sorted(values - {None})}
+        for name, values in found.items()
+        if 1 < len(values) <= _CHOICES
+    }
 
 
 def _list(summary: RunSummary[Report], files: Mapping[str, str | None]) -> dict[str, Any]:
@@ -264,8 +260,7 @@ def _verdict(hypothesis: Hypothesis) -> dict[str, str]:
 def _views(clip: Clip, provenance: Provenance) -> dict[str, Any]:
     """The place of each view in the pictures and in the video, as shares, and the aspect ratios of both."""
     layout = clip.layout
-    side = provenance.media.get("max_side_px")
-    longest = side if isinstance(side, int) and side > 0 else PictureSettings().max_side_px
+    longest = provenance.media.get("max_side_px", PictureSettings().max_side_px)
     view = fitted_size((max(1, clip.width // layout.columns), max(1, clip.height // layout.rows)), longest)
     width, height = picture_size(layout, view)
     in_picture, in_video = view_boxes(layout, view), panel_boxes(layout)

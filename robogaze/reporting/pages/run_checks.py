@@ -2,7 +2,7 @@
 
 from robogaze.core.report import Report
 from robogaze.domains import Domain
-from robogaze.reporting.pages.checks import ValidityCheck
+from robogaze.reporting.pages.results import ValidityCheck
 from robogaze.reporting.summary import RunSummary, dimension_names, not_examined, unmeasured
 from robogaze.reporting.wording import count
 

@@ -1,7 +1,7 @@
 """The run folders that annotations were read from: their pages and the videos of their clips."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,6 +40,11 @@ class RunFolders:
         run = self.run_of(annotation)
         page = None if run is None else run.root / "index.html"
         return self.address(page) if page is not None and page.is_file() else None
+
+    def single_page(self, annotations: Iterable[ClipAnnotation]) -> str | None:
+        """The page of the run of some annotations; None if they are in several run folders or there is no page."""
+        found = set(map(self.page_of, annotations))
+        return found.pop() if len(found) == 1 else None
 
     def video_of(self, annotation: ClipAnnotation) -> VideoFile:
         """The video of an annotated clip; without a path if it is not known."""

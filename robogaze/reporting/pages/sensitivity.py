@@ -8,8 +8,6 @@ from robogaze.core.annotation import annotation_of
 from robogaze.core.report import Report
 from robogaze.domains import Domain
 from robogaze.forge.sensitivity import Sensitivity, Trial
-from robogaze.reporting.pages.bundles import WrittenPage
-from robogaze.reporting.pages.checks import ValidityCheck
 from robogaze.reporting.pages.results import (
     Entry,
     Fact,
@@ -18,25 +16,17 @@ from robogaze.reporting.pages.results import (
     PageClip,
     ResultPage,
     Section,
+    ValidityCheck,
     clip_address,
     event_filters,
     event_tags,
     names_of,
     page_table,
-    write_result_page,
 )
 from robogaze.reporting.pages.run_folders import RunFolders, VideoFile
 from robogaze.reporting.tables import ResultTable, cell_text
 from robogaze.reporting.tables.sensitivity import NOTES, sensitivity_tables
 from robogaze.reporting.wording import count
-
-
-def write_sensitivity_page(
-    result: Sensitivity, references: Sequence[Report], reports: Sequence[Report], run: Path, folder: Path,
-    domain: Domain | None,
-) -> WrittenPage:  # fmt: skip
-    """Write index.html; `references` are the planted annotations, `reports` those of the run folder `run`."""
-    return write_result_page(sensitivity_page(result, references, reports, run, folder, domain), folder, domain)
 
 
 def sensitivity_page(

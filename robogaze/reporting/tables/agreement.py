@@ -226,7 +226,7 @@ def _ceiling_notes(ceiling: Ceiling, annotators: int) -> Iterator[str]:
 
 
 def _queue(result: AgreementResult) -> ResultTable:
-    """The events that need adjudication, a row for each annotator's event; rows with the same number are one event."""
+    """The events that need adjudication; the events of different annotators with the same number are the same event."""
     rows: tuple[Row, ...] = tuple(
         (number, question.clip_id, "; ".join(question.reasons), author, spans_text(event),
          event.type or event.dimension, event.severity, event.description)
@@ -238,7 +238,7 @@ def _queue(result: AgreementResult) -> ResultTable:
 
 
 def short_queue(result: AgreementResult, most: int) -> ResultTable:
-    """The first of the events that need adjudication, one row each."""
+    """The first `most` events that need adjudication, with a row for each event."""
     queue = result.adjudication.queue
     rows: tuple[Row, ...] = tuple(
         (

@@ -4,13 +4,13 @@ Text from clips and models is printed as plain text: it cannot style the table o
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, get_args
+from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
 from robogaze.core.events import Event
-from robogaze.core.report import Report, Status, Unreadable, Verdict
+from robogaze.core.report import Report, Unreadable
 from robogaze.core.report_summary import ReportSummary
 from robogaze.domains import Domain
 from robogaze.reporting.summary import (
@@ -147,25 +147,12 @@ def counts_as_json(
     """Clips by verdict and status, dimensions by coverage, events by type, usage (None if a part is not known)."""
     summary = RunSummary(tuple(reports), tuple(unreadable), domain)
     return {
-        "clips": {
-            **{name: summary.verdicts[name] for name in get_args(Verdict)},
-            **{name: summary.statuses[name] for name in get_args(Status)},
-            "unreadable": len(unreadable),
-        },
+        "clips": summary.counts,
         "coverage": summary.coverage,
         "events": _by_type(reports),
-        "usage": {
-            "calls": summary.calls,
-            "prompt_tokens": _whole(summary.prompt_tokens),
-            "completion_tokens": _whole(summary.completion_tokens),
-            "cost_usd": _whole(summary.cost_usd),
-        },
+        "usage": summary.usage,
         "unreadable": [clip.model_dump() for clip in unreadable],
     }
-
-
-def _whole(total: Total) -> float | None:
-    return total.known if total.unknown == 0 else None
 
 
 def _by_type(reports: Sequence[ReportSummary]) -> list[dict[str, Any]]:

@@ -19,14 +19,9 @@ from robogaze.reporting.wording import count, listed
 _DIFFERENCE = ("difference", "p", "p (Holm)", "p (FDR)", "smallest detectable")
 
 
-def comparison_tables(
-    result: Comparison, checks: tuple[GateCheck, ...] | None = None, *, prompts: int | None = None
-) -> Iterator[ResultTable]:
-    """Every table, the leaderboard first.
-
-    `prompts` is the number of prompts that all runs share, for a result without its annotations.
-    """
-    yield _leaderboard(result, result.units if prompts is None else prompts)
+def comparison_tables(result: Comparison, checks: tuple[GateCheck, ...] | None = None) -> Iterator[ResultTable]:
+    """Every table, the leaderboard first."""
+    yield _leaderboard(result)
     yield _clips(result)
     for kind, title in (("dimensions", "dimension"), ("types", "type")):
         yield _rates(result, kind, title)
@@ -45,7 +40,7 @@ def pair_tables(pair: RunPair, verdict: str, result: Comparison) -> tuple[Result
     return _measures(pair, verdict, result), _dimensions_and_types(pair, result), _flips(pair, result)
 
 
-def _leaderboard(result: Comparison, prompts: int) -> ResultTable:
+def _leaderboard(result: Comparison) -> ResultTable:
     band_of = {run: number for number, band in enumerate(result.bands, start=1) for run in band}
     rows: tuple[Row, ...] = tuple(
         (
@@ -60,14 +55,13 @@ def _leaderboard(result: Comparison, prompts: int) -> ResultTable:
     columns = (
         "run", "band", "rank", result.scope.name, "events per clip", "load per clip", "load per minute", "USD per clip"
     )  # fmt: skip
-    notes = (result.verdict, *_notes(result, prompts))
+    notes = (
+        result.verdict,
+        scope_sentence(result.scope.dimensions),
+        *comparison_warnings(result),
+        *comparison_method(result),
+    )
     return ResultTable("leaderboard", f"Leaderboard of {count(len(rows), 'run')}", columns, rows, notes)
-
-
-def _notes(result: Comparison, prompts: int) -> Iterator[str]:
-    yield scope_sentence(result.scope.dimensions)
-    yield from comparison_warnings(result, prompts)
-    yield from comparison_method(result)
 
 
 def comparison_method(result: Comparison) -> Iterator[str]:
@@ -87,11 +81,11 @@ def comparison_method(result: Comparison) -> Iterator[str]:
     yield f"Clips are paired by {result.prompts.key}{rejected}."
 
 
-def comparison_warnings(result: Comparison, prompts: int) -> Iterator[str]:
+def comparison_warnings(result: Comparison) -> Iterator[str]:
     """Few prompts, clips without a partner, events without a severity, unknown costs."""
-    if prompts < MIN_UNITS:
+    if result.units < MIN_UNITS:
         yield (
-            f"Warning: the runs share {count(prompts, 'prompt')}; below {MIN_UNITS} prompts intervals are "
+            f"Warning: the runs share {count(result.units, 'prompt')}; below {MIN_UNITS} prompts intervals are "
             "approximate (docs/metrics/coverage.md)."
         )
     unpaired = [

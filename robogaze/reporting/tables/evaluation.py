@@ -22,7 +22,7 @@ from robogaze.reporting.wording import count, listed
 from robogaze.stats.paired import Difference
 
 HEADLINE = ("desc_f1", "miou", "f1_iou", "severe_recall", "clean_accuracy", "detection_f1")
-"""The metrics of the first table: those of the second version of RoboGaze, and detection."""
+"""The metrics of the first table: the metrics of the second version of RoboGaze, and detection."""
 
 USED = {
     "calls": "calls",
@@ -39,11 +39,11 @@ UNNAMED = "(none given)"
 BRIEF = (
     "scores", "scores-data-sets", "judges", "by-dimension", "operating", "bounds", "pairs-desc_f1", "ranks-desc_f1",
 )  # fmt: skip
-"""The tables that a terminal shows, in addition to those of errors and of `--by`."""
+"""The tables that a terminal shows, in addition to the tables of errors and of `--by`."""
 
 
 def brief(result: Evaluation, tables: Iterable[ResultTable]) -> list[ResultTable]:
-    """The tables that a terminal shows: the cost of errors for one system, their number for several."""
+    """The tables that a terminal shows: the cost of errors for a single system, the number of errors for several."""
     errors = "errors" if len(result.systems) > 1 else "losses"
     wanted = {*BRIEF, errors, *(f"by-{field}" for field in result.systems[0].by)}
     return [table for table in tables if table.name in wanted or (table.part and table.part.file in wanted)]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from robogaze.ranking import PromptRanking, RankedCandidate, Ranking, Screening
 from robogaze.ranking.order import Risk
-from robogaze.reporting.tables.table import ResultTable, Row
+from robogaze.reporting.tables.table import ResultTable, Row, cell_text
 from robogaze.reporting.wording import count, listed
 from robogaze.stats.paired import verdict
 
@@ -24,10 +24,10 @@ def ranking_tables(result: Ranking) -> Iterator[ResultTable]:
 
 
 def reason_of(ranked: RankedCandidate, names: Mapping[str, str] | None = None) -> str:
-    """Why a candidate has its rank: its largest risks, and what broke a tie; `names` are those of event types."""
+    """Why a candidate has its rank: its largest risks, and what broke a tie; `names` are of event types, by id."""
     risks = [risk_text(risk, names or {}) for risk in ranked.risks[:_RISKS_NAMED]]
-    if more := len(ranked.risks) - _RISKS_NAMED:
-        risks += [count(more, "more risk")] if more > 0 else []
+    if (more := len(ranked.risks) - _RISKS_NAMED) > 0:
+        risks.append(count(more, "more risk"))
     return f"{', '.join(risks) or 'nothing found, every dimension covered'}{tie_text(ranked)}"
 
 
@@ -42,7 +42,7 @@ def risk_text(risk: Risk, names: Mapping[str, str]) -> str:
 
 
 def tie_text(ranked: RankedCandidate) -> str:
-    """The tie of a candidate, and what broke it; empty without one."""
+    """The tie of a candidate, and what broke the tie; empty without a tie."""
     if not ranked.tied:
         return ""
     return f"; tied with {listed(ranked.tied)}, ordered by {ranked.tiebreak}"
@@ -65,20 +65,14 @@ def ranking_headline(result: Ranking) -> str:
 
 
 def screening_sentence(screening: Screening) -> str:
-    """The precision of the rule beside the baseline."""
+    """The precision of the rule, and of the baseline, of a random order and of the best order."""
     rule = screening.measures[0]
     if not rule.precision.defined:
         return f"{screening.precision} is undefined: {rule.precision.why}"
     named = {measure.name: measure for measure in screening.measures}
-    text = f"{screening.precision} {_interval(rule.precision)}"
+    text = f"{screening.precision} {cell_text(rule.precision)}"
     others = [name for name in dict.fromkeys((screening.baseline, "random", "oracle")) if name != rule.name]
     return f"{text}; {', '.join(f'{name} {named[name].precision.value:.2f}' for name in others)}"
-
-
-def _interval(estimate: object) -> str:
-    from robogaze.reporting.tables.table import cell_text
-
-    return cell_text(estimate)  # type: ignore[arg-type]
 
 
 def _ranking(result: Ranking) -> ResultTable:
@@ -135,5 +129,5 @@ def _screening_notes(screening: Screening, result: Ranking) -> Iterator[str]:
         words = gain.difference.why or verdict(bool(gain.significant), gain.equivalence_bound)
         yield (
             f"Calibrated: each prompt is ranked with weights fitted to other prompts. Against the given weights: "
-            f"{_interval(gain.difference)}, {words}."
+            f"{cell_text(gain.difference)}, {words}."
         )

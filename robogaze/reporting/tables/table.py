@@ -26,7 +26,7 @@ class TablePart:
 
 @dataclass(frozen=True)
 class ResultTable:
-    """A table with the notes below it; `name` is the name of its CSV file, unless it is a part of one."""
+    """A table with notes below it; `name` is the name of its CSV file, unless the table is a part of a larger file."""
 
     name: str
     title: str

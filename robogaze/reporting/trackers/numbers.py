@@ -13,17 +13,15 @@ Undefined and unknown values are NaN and are not sent.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import get_args
 
 from robogaze.comparison import LeaderboardRow
 from robogaze.comparison.scope import Scope
 from robogaze.core.coverage import covers_all
 from robogaze.core.estimate import Estimate
-from robogaze.core.report import Status, Unreadable, Verdict
+from robogaze.core.report import Unreadable
 from robogaze.core.report_summary import ReportSummary
 from robogaze.domains import Domain
 from robogaze.reporting.summary import RunSummary
-from robogaze.reporting.wording import Total
 from robogaze.stats.proportions import wilson
 
 Numbers = Mapping[str, float]
@@ -35,16 +33,11 @@ def run_numbers(reports: Sequence[ReportSummary], unreadable: Sequence[Unreadabl
     covered = any(covers_all(report.states.values()) for report in reports)
     without_events = sum(report.status == "complete" and not report.events for report in reports)
     return {
-        **{f"clips/{name}": summary.verdicts[name] for name in get_args(Verdict)},
-        **{f"clips/{name}": summary.statuses[name] for name in get_args(Status)},
-        "clips/unreadable": len(unreadable),
+        **{f"clips/{name}": number for name, number in summary.counts.items()},
         **(_interval("clean_rate", wilson(summary.verdicts["clean"], summary.clips)) if covered else {}),
         **_interval("nothing_found_rate", wilson(without_events, summary.clips)),
         **dict(_rates(reports, domain)),
-        "usage/calls": summary.calls,
-        "usage/prompt_tokens": _whole(summary.prompt_tokens),
-        "usage/completion_tokens": _whole(summary.completion_tokens),
-        "usage/cost_usd": _whole(summary.cost_usd),
+        **{f"usage/{name}": math.nan if number is None else number for name, number in summary.usage.items()},
     }
 
 
@@ -77,7 +70,3 @@ def _rates(reports: Sequence[ReportSummary], domain: Domain) -> Iterator[tuple[s
 
 def _share(number: int, clips: int) -> float:
     return number / clips if clips else math.nan
-
-
-def _whole(total: Total) -> float:
-    return total.known if total.unknown == 0 else math.nan

@@ -122,7 +122,7 @@ function createAdjudication(clip, guide, person, clips) {
     submitButton.textContent = isSubmitted ? "Submitted" : "Submit";
   }
 
-  /** The bar of the selected disagreement: that of the merged event, or that of the first annotator. */
+  /** The bar of the selected disagreement: the bar of the merged event, or of the first annotator's event. */
   const barOf = () =>
     mergedNow() ? resultId(current().id) : current() ? Object.values(current().events)[0].id : null;
 
@@ -241,10 +241,10 @@ function createAdjudication(clip, guide, person, clips) {
     decide({ merged: { ...mergedNow(), ...changes } }, strokeName && `${strokeName} ${selected}`);
   }
 
-  /** Change the spans of the merged event; the selected span is then the one that has a time. */
+  /** Change the spans of the merged event, and select the span that has a time. */
   function setSpans(spans, time, strokeName = null) {
     const next = joined(spans);
-    spanNumber = Math.max(next.findIndex(({ start_s, end_s }) => time >= start_s - 1e-6 && time <= end_s + 1e-6), 0);
+    spanNumber = spanAt(next, time);
     edit({ spans: next }, strokeName);
   }
 
@@ -326,7 +326,7 @@ function spansOf({ events, merged }, decision) {
   return taken.length ? joined(taken.flatMap(({ spans }) => spans)) : merged.spans;
 }
 
-/** The types to explain: that of the merged event once it is chosen, otherwise all that annotators chose. */
+/** The types to explain: the type of the merged event once it is chosen, otherwise all types that annotators chose. */
 function typesIn(disagreement, merged) {
   if (merged?.type) return [merged.type];
   return [...new Set(Object.values(disagreement?.events ?? {}).map(({ type }) => type))];
@@ -351,7 +351,7 @@ function choiceWords({ events }, { choice, events: taken }) {
     .join(" and ");
 }
 
-/** The lanes of the timeline: one for each annotator, and one for what comes out. */
+/** The lanes of the timeline: a lane for each annotator, and a lane for the result. */
 function createLanes(clip, guide) {
   const lane = (id, name, key, place) => [id, { id, name, key, place }];
   const lanes = new Map([
@@ -376,7 +376,7 @@ function createLanes(clip, guide) {
   };
 }
 
-/** The events of a disagreement side by side, why it is one, and buttons for the choices. */
+/** The events of a disagreement side by side, the reasons for the disagreement, and buttons for the choices. */
 function createChoices(clip, guide, { take, merge, separate, neither }) {
   const reasons = make("ul", { class: "reasons" });
   const columns = make("div", { class: "versions" });

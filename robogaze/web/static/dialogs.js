@@ -1,19 +1,28 @@
 // Dialogs over the page. The browser closes them with Esc and gives the focus back.
 
-/** Show a dialog with some `choices`, an action by its label; `onClose` is called however it ends. */
+/**
+ * Show a dialog with some `choices`, an action by its label; `onClose` is called however it ends. A dialog with
+ * `mustChoose` may open while someone is typing, so that no key closes it and no choice has the focus.
+ */
 function showDialog(title, content, choices = {}, { onClose = () => {}, mustChoose = false } = {}) {
   const buttons = Object.entries(choices).map(([label, act], place) =>
-    make("button", { type: "button", autofocus: place === 0, onclick: () => close(act) }, label),
+    make("button", { type: "button", autofocus: place === 0 && !mustChoose, onclick: () => close(act) }, label),
   );
   const closeButton = make("button", { type: "button", class: "close", onclick: () => close() }, "Close");
   const dialog = make(
     "dialog",
-    { "aria-label": title },
+    { "aria-label": title, closedby: mustChoose ? "none" : null },
     make("header", {}, make("h2", {}, title), !mustChoose && closeButton),
     // With the focus here, PageDown, Home and End scroll the text.
     make(
       "div",
-      { class: "dialog-body", tabindex: "0", role: "region", "aria-label": title, autofocus: buttons.length === 0 },
+      {
+        class: "dialog-body",
+        tabindex: "0",
+        role: "region",
+        "aria-label": title,
+        autofocus: mustChoose || buttons.length === 0,
+      },
       content,
     ),
     buttons.length > 0 && make("div", { class: "buttons" }, buttons),

@@ -36,13 +36,10 @@ function createEdits(clip, annotation, { now, onSelect, say }) {
     );
   }
 
-  /** Change the spans of the event; the selected span is then the one that has a time. */
+  /** Change the spans of the event, and select the span that has a time. */
   function setSpans(spans, time, strokeName = null) {
     const next = joined(spans);
-    spanNumber = Math.max(
-      next.findIndex(({ start_s, end_s }) => time >= start_s - 1e-6 && time <= end_s + 1e-6),
-      0,
-    );
+    spanNumber = spanAt(next, time);
     update({ spans: next }, strokeName);
   }
 

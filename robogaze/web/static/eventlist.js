@@ -1,4 +1,4 @@
-// The events of the clip as a list, with what each lacks; the selected one is pressed.
+// The events of the clip as a list, with what each event lacks; the selected event is pressed.
 
 function createEventList(guide, { onSelect }) {
   const list = make("ol", { class: "events" });

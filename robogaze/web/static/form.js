@@ -10,10 +10,9 @@ function createForm(clip, guide, { onChange, onSpan, onVerdict, onReason, onDele
   const dimension = make(
     "select",
     { id: "dimension", onchange: () => onChange(ofDimension(event, dimension.value || null, guide)) },
-    make("option", { value: "" }, "choose (1 to 6)"),
+    make("option", { value: "" }, `choose (1 to ${guide.dimensions.length})`),
     guide.dimensions.map(({ id, name, place }) => make("option", { value: id }, `${place + 1} ${name}`)),
   );
-  dimension.firstChild.textContent = `choose (1 to ${guide.dimensions.length})`;
   const type = createTypeSearch(guide, {
     onChoose: (chosen) => onChange({ type: chosen.id, dimension: chosen.dimension }),
     onMark: (marked) => onTypeMarked(...(marked ? [marked] : [])),
@@ -21,10 +20,10 @@ function createForm(clip, guide, { onChange, onSpan, onVerdict, onReason, onDele
   const severity = make(
     "div",
     { class: "levels", role: "group", "aria-label": "severity" },
-    guide.severities.map(({ level, name, meaning }) =>
+    guide.severities.map(({ level, name, definition }) =>
       make(
         "button",
-        { type: "button", title: meaning, "data-severity": level, onclick: () => onChange({ severity: level }) },
+        { type: "button", title: definition, "data-severity": level, onclick: () => onChange({ severity: level }) },
         make("b", {}, level),
         ` ${name}`,
       ),

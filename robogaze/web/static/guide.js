@@ -21,7 +21,7 @@ function createGuide(answer) {
             type.cues.map((cue) => make("li", {}, cue)),
           ),
       ],
-      ["The span covers", type.span_covers],
+      ["The span covers", `${type.span.covers}: from ${type.span.starts} to ${type.span.ends}`],
       [
         "Not to be confused with",
         type.confused_with?.length > 0 &&
@@ -44,7 +44,7 @@ function createGuide(answer) {
   }
 
   function severityWords(level) {
-    const found = answer.severities.find((severity) => severity.level === level);
+    const found = answer.severity.find((severity) => severity.level === level);
     return found ? `${level} ${found.name}` : `${level}`;
   }
 
@@ -52,14 +52,14 @@ function createGuide(answer) {
     make(
       "dl",
       { class: "facts severities" },
-      answer.severities.map(({ level, name, meaning }) =>
-        make("div", {}, make("dt", {}, badge(level), name), make("dd", {}, meaning)),
+      answer.severity.map(({ level, name, definition }) =>
+        make("div", {}, make("dt", {}, badge(level), name), make("dd", {}, definition)),
       ),
     );
 
   const rules = () => [
     make("h3", {}, "When one cause is several events"),
-    make("p", {}, answer.cascade_rule),
+    make("p", {}, answer.cascade),
     make("h3", {}, "What is no event"),
     make(
       "ul",
@@ -88,7 +88,7 @@ function createGuide(answer) {
 
   return {
     dimensions: [...dimensions.values()],
-    severities: answer.severities,
+    severities: answer.severity,
     dimension: (id) => dimensions.get(id) ?? null,
     type: (id) => types.get(id) ?? null,
     /** The types that fit a search, those of a dimension first. */

@@ -1,7 +1,6 @@
 // The queue: the clips of an annotator, what is done, and what is left.
 
 const MODE_WORDS = { annotate: "annotation", review: "review", adjudicate: "adjudication" };
-const STATUS_WORDS = { open: "open", draft: "draft", submitted: "submitted" };
 
 openQueue().catch((error) => {
   document.querySelector("main").replaceChildren(make("p", { class: "problem", role: "alert" }, error.message));
@@ -67,7 +66,7 @@ function createQueue({ mode, domain }, { annotator, clips, progress }) {
         make("bdi", {}, clip.clip_id),
         clip.calibration && make("span", { class: "quiet" }, " calibration"),
       ),
-      make("span", { class: "clip-status", "data-status": clip.status }, STATUS_WORDS[clip.status]),
+      make("span", { class: "clip-status", "data-status": clip.status }, clip.status),
       make("span", { class: "clip-task", dir: "auto" }, clip.instruction ?? "no instruction"),
       make(
         "span",

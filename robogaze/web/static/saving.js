@@ -1,4 +1,4 @@
-// Saving: every change is sent soon, one request at a time, and nothing is called saved before the server said so.
+// Every change is saved soon, one request at a time; it is shown as saved only after the server has confirmed it.
 
 const WAIT_MS = 250;
 const LONGEST_WAIT_MS = 8000;

@@ -1,4 +1,4 @@
-// The keys of the annotator, in one table: it makes the help, and the tests press each of them.
+// The keys of the annotator, in one table: the help is made from it, and the tests press each key.
 //
 // A key is named by its character, or by its name if it has none ("Space", "Delete"), after "Ctrl+" and "Shift+". Shift
 // is named for letters, digits and named keys; on a Mac, Ctrl is also Cmd. `pages` are where a key acts, `fields` says
@@ -9,181 +9,103 @@ const REVIEW = ["review"];
 const ADJUDICATE = ["adjudicate"];
 const CLIP = [...EDITOR, ...ADJUDICATE];
 const QUEUE = ["queue"];
+const ALL = [...CLIP, ...QUEUE];
+const REPEATS = { repeats: true };
+const IN_FIELDS = { fields: true };
+const DIGITS = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
+
+/** The shortcuts of a group, each from its id, the pages, its keys, what it does, and more. */
+const inGroup = (group, rows) =>
+  rows.map(([id, pages, keys, help, more]) => ({ id, keys, pages, group, help, ...more }));
 
 const SHORTCUTS = [
-  { id: "play", keys: ["Space"], pages: CLIP, group: "Play", help: "play or pause" },
-  { id: "frameBack", keys: [","], pages: CLIP, group: "Play", help: "one frame back", repeats: true },
-  { id: "frameOn", keys: ["."], pages: CLIP, group: "Play", help: "one frame on", repeats: true },
-  { id: "left", keys: ["ArrowLeft"], pages: CLIP, group: "Play", help: "one frame back; box: left", repeats: true },
-  { id: "right", keys: ["ArrowRight"], pages: CLIP, group: "Play", help: "one frame on; box: right", repeats: true },
-  { id: "tenthBack", keys: [";"], pages: CLIP, group: "Play", help: "0.1 s back", repeats: true },
-  { id: "tenthOn", keys: ["'"], pages: CLIP, group: "Play", help: "0.1 s on", repeats: true },
-  {
-    id: "narrower",
-    keys: ["Shift+ArrowLeft"],
-    pages: CLIP,
-    group: "Play",
-    help: "1 s back; box: narrower",
-    repeats: true,
-  },
-  { id: "wider", keys: ["Shift+ArrowRight"], pages: CLIP, group: "Play", help: "1 s on; box: wider", repeats: true },
-  { id: "firstFrame", keys: ["Home"], pages: CLIP, group: "Play", help: "first frame" },
-  { id: "lastFrame", keys: ["End"], pages: CLIP, group: "Play", help: "last frame" },
-  { id: "playBack", keys: ["j"], pages: CLIP, group: "Play", help: "play backwards; again: faster" },
-  { id: "pause", keys: ["k"], pages: CLIP, group: "Play", help: "pause" },
-  { id: "playOn", keys: ["l"], pages: CLIP, group: "Play", help: "play forwards; again: faster" },
-  { id: "slower", keys: ["-"], pages: CLIP, group: "Play", help: "slower, down to 0.1×", repeats: true },
-  { id: "faster", keys: ["=", "+"], pages: CLIP, group: "Play", help: "faster, up to 4×", repeats: true },
-  { id: "normalSpeed", keys: ["0"], pages: CLIP, group: "Play", help: "speed 1×" },
-  { id: "nextView", keys: ["v"], pages: CLIP, group: "Play", help: "next view of the picture, then all" },
-  { id: "zoomIn", keys: ["z"], pages: CLIP, group: "Play", help: "zoom into the timeline" },
-  { id: "zoomOut", keys: ["Shift+z"], pages: CLIP, group: "Play", help: "zoom out of the timeline" },
-
-  { id: "addEvent", keys: ["a"], pages: EDITOR, group: "Event", help: "new event at this time" },
-  { id: "setOnset", keys: ["[", "i"], pages: CLIP, group: "Event", help: "the span starts at this frame" },
-  { id: "setOffset", keys: ["]", "o"], pages: CLIP, group: "Event", help: "the span ends with this frame" },
-  { id: "nextEvent", keys: ["n"], pages: EDITOR, group: "Event", help: "next event" },
-  { id: "previousEvent", keys: ["p"], pages: EDITOR, group: "Event", help: "previous event" },
-  { id: "goOnset", keys: ["{"], pages: CLIP, group: "Event", help: "go to the first frame of the span" },
-  { id: "goOffset", keys: ["}"], pages: CLIP, group: "Event", help: "go to the last frame of the span" },
-  {
-    id: "loopEvent",
-    keys: ["r"],
-    pages: CLIP,
-    group: "Event",
-    help: "loop the event with 1 s before and after; again: stop",
-  },
-  {
-    id: "join",
-    keys: ["m"],
-    pages: EDITOR,
-    group: "Event",
-    help: "join the event to another one: m, select the other, m again",
-  },
-  { id: "addSpan", keys: ["s"], pages: EDITOR, group: "Event", help: "another span of the event at this time" },
-  { id: "nextSpan", keys: ["w"], pages: EDITOR, group: "Event", help: "next span of the event" },
-  {
-    id: "deleteSpan",
-    keys: ["Shift+Delete", "Shift+Backspace"],
-    pages: EDITOR,
-    group: "Event",
-    help: "delete the span",
-  },
-  {
-    id: "dimension",
-    keys: ["1", "2", "3", "4", "5", "6", "7", "8", "9"],
-    pages: EDITOR,
-    group: "Event",
-    help: "dimension of the event; a new event if none is selected",
-  },
-  { id: "type", keys: ["t"], pages: CLIP, group: "Event", help: "search the type; Enter takes the marked one" },
-  {
-    id: "severity",
-    keys: ["Shift+1", "Shift+2", "Shift+3", "Shift+4", "Shift+5"],
-    pages: CLIP,
-    group: "Event",
-    help: "severity",
-  },
-  { id: "describe", keys: ["d"], pages: CLIP, group: "Event", help: "describe the event; Esc: back to the keys" },
-  {
-    id: "box",
-    keys: ["b"],
-    pages: EDITOR,
-    group: "Event",
-    help: "box on the picture: drag, or use the arrow keys; again: done",
-  },
-  { id: "up", keys: ["ArrowUp"], pages: EDITOR, group: "Event", help: "box: up", repeats: true },
-  { id: "down", keys: ["ArrowDown"], pages: EDITOR, group: "Event", help: "box: down", repeats: true },
-  { id: "shorter", keys: ["Shift+ArrowUp"], pages: EDITOR, group: "Event", help: "box: shorter", repeats: true },
-  { id: "taller", keys: ["Shift+ArrowDown"], pages: EDITOR, group: "Event", help: "box: taller", repeats: true },
-  { id: "deleteBox", keys: ["Shift+b"], pages: EDITOR, group: "Event", help: "delete the box" },
-  { id: "deleteEvent", keys: ["Delete", "Backspace"], pages: EDITOR, group: "Event", help: "delete the event" },
-
-  { id: "accept", keys: ["y"], pages: REVIEW, group: "Review", help: "accept the event as it is" },
-  { id: "reject", keys: ["x"], pages: REVIEW, group: "Review", help: "reject the event and give the reason" },
-  {
-    id: "edit",
-    keys: ["e"],
-    pages: REVIEW,
-    group: "Review",
-    help: "edit: to the type; every change counts as an edit",
-  },
-
-  {
-    id: "take",
-    keys: ["a", "b", "c"],
-    pages: ADJUDICATE,
-    group: "Adjudicate",
-    help: "take the event of A, B or C as it is",
-  },
-  {
-    id: "merge",
-    keys: ["m"],
-    pages: ADJUDICATE,
-    group: "Adjudicate",
-    help: "merge them into an event that can be changed",
-  },
-  { id: "separate", keys: ["s"], pages: ADJUDICATE, group: "Adjudicate", help: "take all of them as separate events" },
-  { id: "neither", keys: ["x"], pages: ADJUDICATE, group: "Adjudicate", help: "take none of them: there is no event" },
-  {
-    id: "mergedDimension",
-    keys: ["1", "2", "3", "4", "5", "6", "7", "8", "9"],
-    pages: ADJUDICATE,
-    group: "Adjudicate",
-    help: "dimension of the merged event",
-  },
-  { id: "comment", keys: ["w"], pages: ADJUDICATE, group: "Adjudicate", help: "comment on it; Esc: back to the keys" },
-  {
-    id: "nextOpenDisagreement",
-    keys: ["Enter"],
-    pages: ADJUDICATE,
-    group: "Adjudicate",
-    help: "next disagreement that is open",
-  },
-  { id: "nextDisagreement", keys: ["n"], pages: ADJUDICATE, group: "Adjudicate", help: "next disagreement" },
-  { id: "previousDisagreement", keys: ["p"], pages: ADJUDICATE, group: "Adjudicate", help: "previous disagreement" },
-
-  { id: "undo", keys: ["u", "Ctrl+z"], pages: CLIP, group: "Clip", help: "undo", repeats: true },
-  {
-    id: "redo",
-    keys: ["Shift+u", "Ctrl+y", "Ctrl+Shift+z"],
-    pages: CLIP,
-    group: "Clip",
-    help: "redo",
-    repeats: true,
-  },
-  { id: "clean", keys: ["c"], pages: EDITOR, group: "Clip", help: "mark as clean: nothing is wrong; again: not clean" },
-  {
-    id: "submit",
-    keys: ["Ctrl+Enter"],
-    pages: CLIP,
-    group: "Clip",
-    help: "submit, and open the next clip",
-    fields: true,
-  },
-  { id: "nextClip", keys: ["PageDown"], pages: CLIP, group: "Clip", help: "next clip of the queue" },
-  { id: "previousClip", keys: ["PageUp"], pages: CLIP, group: "Clip", help: "previous clip of the queue" },
-  { id: "queue", keys: ["q"], pages: CLIP, group: "Clip", help: "back to the queue" },
-  { id: "guide", keys: ["g"], pages: CLIP, group: "Clip", help: "the guide: types, severities, cascade rule" },
-  {
-    id: "leave",
-    keys: ["Escape"],
-    pages: CLIP,
-    group: "Clip",
-    help: "leave a field, stop the loop, end the box",
-    fields: true,
-  },
-
-  { id: "nextRow", keys: ["ArrowDown", "j"], pages: QUEUE, group: "Queue", help: "next clip", repeats: true },
-  { id: "previousRow", keys: ["ArrowUp", "k"], pages: QUEUE, group: "Queue", help: "previous clip", repeats: true },
-  { id: "firstRow", keys: ["Home"], pages: QUEUE, group: "Queue", help: "first clip" },
-  { id: "lastRow", keys: ["End"], pages: QUEUE, group: "Queue", help: "last clip" },
-  { id: "nextOpen", keys: ["n"], pages: QUEUE, group: "Queue", help: "next clip that is not submitted" },
-  { id: "openClip", keys: ["Enter"], pages: QUEUE, group: "Queue", help: "open the clip" },
-  { id: "filter", keys: ["/"], pages: QUEUE, group: "Queue", help: "filter the list; Esc: back to it" },
-  { id: "leave", keys: ["Escape"], pages: QUEUE, group: "Queue", help: "leave the filter", fields: true },
-
-  { id: "help", keys: ["?"], pages: [...CLIP, ...QUEUE], group: "Help", help: "these keys" },
+  ...inGroup("Play", [
+    ["play", CLIP, ["Space"], "play or pause"],
+    ["frameBack", CLIP, [","], "one frame back", REPEATS],
+    ["frameOn", CLIP, ["."], "one frame on", REPEATS],
+    ["left", CLIP, ["ArrowLeft"], "one frame back; box: left", REPEATS],
+    ["right", CLIP, ["ArrowRight"], "one frame on; box: right", REPEATS],
+    ["tenthBack", CLIP, [";"], "0.1 s back", REPEATS],
+    ["tenthOn", CLIP, ["'"], "0.1 s on", REPEATS],
+    ["narrower", CLIP, ["Shift+ArrowLeft"], "1 s back; box: narrower", REPEATS],
+    ["wider", CLIP, ["Shift+ArrowRight"], "1 s on; box: wider", REPEATS],
+    ["firstFrame", CLIP, ["Home"], "first frame"],
+    ["lastFrame", CLIP, ["End"], "last frame"],
+    ["playBack", CLIP, ["j"], "play backwards; again: faster"],
+    ["pause", CLIP, ["k"], "pause"],
+    ["playOn", CLIP, ["l"], "play forwards; again: faster"],
+    ["slower", CLIP, ["-"], "slower, down to 0.1×", REPEATS],
+    ["faster", CLIP, ["=", "+"], "faster, up to 4×", REPEATS],
+    ["normalSpeed", CLIP, ["0"], "speed 1×"],
+    ["nextView", CLIP, ["v"], "next view of the picture, then all"],
+    ["zoomIn", CLIP, ["z"], "zoom into the timeline"],
+    ["zoomOut", CLIP, ["Shift+z"], "zoom out of the timeline"],
+  ]),
+  ...inGroup("Event", [
+    ["addEvent", EDITOR, ["a"], "new event at this time"],
+    ["setOnset", CLIP, ["[", "i"], "the span starts at this frame"],
+    ["setOffset", CLIP, ["]", "o"], "the span ends with this frame"],
+    ["nextEvent", EDITOR, ["n"], "next event"],
+    ["previousEvent", EDITOR, ["p"], "previous event"],
+    ["goOnset", CLIP, ["{"], "go to the first frame of the span"],
+    ["goOffset", CLIP, ["}"], "go to the last frame of the span"],
+    ["loopEvent", CLIP, ["r"], "loop the event with 1 s before and after; again: stop"],
+    ["join", EDITOR, ["m"], "join the event to another one: m, select the other, m again"],
+    ["addSpan", EDITOR, ["s"], "another span of the event at this time"],
+    ["nextSpan", EDITOR, ["w"], "next span of the event"],
+    ["deleteSpan", EDITOR, ["Shift+Delete", "Shift+Backspace"], "delete the span"],
+    ["dimension", EDITOR, DIGITS, "dimension of the event; a new event if none is selected"],
+    ["type", CLIP, ["t"], "search the type; Enter takes the marked one"],
+    ["severity", CLIP, ["Shift+1", "Shift+2", "Shift+3", "Shift+4", "Shift+5"], "severity"],
+    ["describe", CLIP, ["d"], "describe the event; Esc: back to the keys"],
+    ["box", EDITOR, ["b"], "box on the picture: drag, or use the arrow keys; again: done"],
+    ["up", EDITOR, ["ArrowUp"], "box: up", REPEATS],
+    ["down", EDITOR, ["ArrowDown"], "box: down", REPEATS],
+    ["shorter", EDITOR, ["Shift+ArrowUp"], "box: shorter", REPEATS],
+    ["taller", EDITOR, ["Shift+ArrowDown"], "box: taller", REPEATS],
+    ["deleteBox", EDITOR, ["Shift+b"], "delete the box"],
+    ["deleteEvent", EDITOR, ["Delete", "Backspace"], "delete the event"],
+  ]),
+  ...inGroup("Review", [
+    ["accept", REVIEW, ["y"], "accept the event as it is"],
+    ["reject", REVIEW, ["x"], "reject the event and give the reason"],
+    ["edit", REVIEW, ["e"], "edit: to the type; every change counts as an edit"],
+  ]),
+  ...inGroup("Adjudicate", [
+    ["take", ADJUDICATE, ["a", "b", "c"], "take the event of A, B or C as it is"],
+    ["merge", ADJUDICATE, ["m"], "merge them into an event that can be changed"],
+    ["separate", ADJUDICATE, ["s"], "take all of them as separate events"],
+    ["neither", ADJUDICATE, ["x"], "take none of them: there is no event"],
+    ["mergedDimension", ADJUDICATE, DIGITS, "dimension of the merged event"],
+    ["comment", ADJUDICATE, ["w"], "comment on it; Esc: back to the keys"],
+    ["nextOpenDisagreement", ADJUDICATE, ["Enter"], "next disagreement that is open"],
+    ["nextDisagreement", ADJUDICATE, ["n"], "next disagreement"],
+    ["previousDisagreement", ADJUDICATE, ["p"], "previous disagreement"],
+  ]),
+  ...inGroup("Clip", [
+    ["undo", CLIP, ["u", "Ctrl+z"], "undo", REPEATS],
+    ["redo", CLIP, ["Shift+u", "Ctrl+y", "Ctrl+Shift+z"], "redo", REPEATS],
+    ["clean", EDITOR, ["c"], "mark as clean: nothing is wrong; again: not clean"],
+    ["submit", CLIP, ["Ctrl+Enter"], "submit, and open the next clip", IN_FIELDS],
+    ["nextClip", CLIP, ["PageDown"], "next clip of the queue"],
+    ["previousClip", CLIP, ["PageUp"], "previous clip of the queue"],
+    ["queue", CLIP, ["q"], "back to the queue"],
+    ["guide", CLIP, ["g"], "the guide: types, severities, cascade rule"],
+    ["leave", CLIP, ["Escape"], "leave a field, stop the loop, end the box", IN_FIELDS],
+  ]),
+  ...inGroup("Queue", [
+    ["nextRow", QUEUE, ["ArrowDown", "j"], "next clip", REPEATS],
+    ["previousRow", QUEUE, ["ArrowUp", "k"], "previous clip", REPEATS],
+    ["firstRow", QUEUE, ["Home"], "first clip"],
+    ["lastRow", QUEUE, ["End"], "last clip"],
+    ["nextOpen", QUEUE, ["n"], "next clip that is not submitted"],
+    ["openClip", QUEUE, ["Enter"], "open the clip"],
+    ["filter", QUEUE, ["/"], "filter the list; Esc: back to it"],
+    ["leave", QUEUE, ["Escape"], "leave the filter", IN_FIELDS],
+  ]),
+  ...inGroup("Help", [
+    ["help", ALL, ["?"], "these keys"],
+  ]),
 ];
 
 /** The name of a pressed key, as the table writes it; null for keys with Alt, which belong to the browser. */
@@ -197,8 +119,8 @@ function keyName(event) {
 }
 
 /**
- * Listen to the keys of a page; `actions` by the id of the table, each called with the number of its key, from 0. One
- * that returns false leaves the key to the browser.
+ * Listen to the keys of a page. `actions` are by the id in the table, each called with the number of its key, from 0.
+ * An action that returns false leaves the key to the browser.
  *
  * A button or link that was reached by keyboard keeps Space and Enter; while a dialog is open no key acts.
  */

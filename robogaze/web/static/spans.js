@@ -52,6 +52,13 @@ function joined(spans) {
   return result;
 }
 
+/** The number of the span that has a time, the first if none has. */
+const spanAt = (spans, time) =>
+  Math.max(
+    spans.findIndex(({ start_s, end_s }) => time >= start_s - 1e-6 && time <= end_s + 1e-6),
+    0,
+  );
+
 const tenths = (time) => `${toGrid(time).toFixed(1)} s`;
 const spanWords = ({ start_s, end_s }) => `${start_s.toFixed(1)}–${end_s.toFixed(1)} s`;
 const onsetOf = (event) => event.spans[0]?.start_s ?? 0;

@@ -1,4 +1,4 @@
-// The events on lanes, one lane for each dimension: bars whose body and edges are dragged, on an axis that zooms.
+// The events on lanes, with a lane for each dimension: bars whose body and edges are dragged, on an axis that zooms.
 
 const ZOOMS = [1, 2, 4, 8, 16];
 

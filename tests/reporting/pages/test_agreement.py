@@ -8,7 +8,8 @@ from agreement.annotators import WordJudge, annotation, event
 
 from robogaze.agreement import AgreementConfig, AgreementResult, AnnotationSet, measure_agreement
 from robogaze.core.annotation import ClipAnnotation
-from robogaze.reporting.pages.agreement import agreement_headline, agreement_page, write_agreement_page
+from robogaze.reporting.pages.agreement import agreement_headline, agreement_page
+from robogaze.reporting.pages.results import write_result_page
 
 from ..browsing import Opener
 
@@ -57,14 +58,15 @@ async def test_the_queue_leads_to_its_clip(tmp_path: Path) -> None:
 
 
 async def test_the_judge_is_named_once(tmp_path: Path) -> None:
-    text = write_agreement_page(await agreed(*three()), tmp_path, None).path.read_text()
+    text = write_result_page(agreement_page(await agreed(*three()), tmp_path, None), tmp_path, None).path.read_text()
     assert text.count(f"Judge {WordJudge.name}") == 1
 
 
 @pytest.fixture(scope="module", autouse=True)
 def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Written before the browser starts, which has an event loop of its own."""
-    return write_agreement_page(asyncio.run(agreed(*three())), tmp_path_factory.mktemp("agreement"), None).path
+    folder = tmp_path_factory.mktemp("agreement")
+    return write_result_page(agreement_page(asyncio.run(agreed(*three())), folder, None), folder, None).path
 
 
 @pytest.mark.parametrize("width", [800, 1600])

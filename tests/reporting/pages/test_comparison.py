@@ -1,30 +1,25 @@
 """The page of a comparison as text: its sentences, escaping, and content security policy."""
 
-import json
 import re
-from html import unescape
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import pytest
 from checkpoints import annotation as account
 from checkpoints import clean_and_faulty, event, run, without_a_model
 
 from robogaze.comparison import Comparison, ComparisonConfig, Run
 from robogaze.comparison import compare_runs as compare
 from robogaze.domains import Domain
-from robogaze.reporting.pages import bundles
 from robogaze.reporting.pages.comparison import comparison_page
-from robogaze.reporting.pages.comparison_data import comparison_page_data
+from robogaze.reporting.pages.comparison_runs import page_runs
 from robogaze.reporting.pages.results import result_files
 
-from ..checkpoints_on_disk import compared, two_runs, write_page
-from ..samples import ATTACK
+from ..samples import ATTACK, page_data, page_words
 
 
 def text_of(result: Comparison, domain: Domain | None = None) -> str:
-    page = comparison_page(comparison_page_data(result, Path()), domain)
+    page = comparison_page(result, page_runs(result, Path()), None, domain)
     ((_, text),) = result_files(page, {}, domain)
     return text
 
@@ -32,17 +27,6 @@ def text_of(result: Comparison, domain: Domain | None = None) -> str:
 def page(*runs: Run, domain: Domain | None = None, **said: Any) -> str:
     """The page of runs, in one file."""
     return text_of(compare(list(runs), ComparisonConfig(resamples=20), **said), domain)
-
-
-def words(text: str) -> str:
-    body = text.partition("<body>")[2].partition('<script type="application/json"')[0]
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", body)).split())
-
-
-def data(text: str, name: str) -> Any:
-    found = re.search(rf'<script type="application/json" (?:id|data-key)="{name}">(.*?)</script>', text)
-    assert found is not None
-    return json.loads(found[1])
 
 
 def test_the_headline_is_the_verdict() -> None:
@@ -53,7 +37,7 @@ def test_the_headline_is_the_verdict() -> None:
 
 def test_the_leaderboard_has_a_drawn_interval_beside_every_number() -> None:
     text = page(clean_and_faulty("old", "-" * 20), clean_and_faulty("new", "+" * 19 + "?"))
-    said = words(text)
+    said = page_words(text)
     assert said.index("new 1 1.000") < said.index("old 2 2.000")
     assert "0.950 [0.764, 0.991] n=20" in said
     drawings = re.findall(r"<svg.*?</svg>", text, re.DOTALL)
@@ -62,13 +46,13 @@ def test_the_leaderboard_has_a_drawn_interval_beside_every_number() -> None:
 
 
 def test_runs_of_a_band_do_not_differ_significantly() -> None:
-    said = words(page(clean_and_faulty("a", "+-+-"), clean_and_faulty("b", "-+-+")))
+    said = page_words(page(clean_and_faulty("a", "+-+-"), clean_and_faulty("b", "-+-+")))
     assert "Leaderboard no significant difference between a and b" in said
 
 
 def test_without_a_model_the_page_speaks_of_a_nothing_found_rate_and_never_of_a_clean_one() -> None:
     runs = [without_a_model(f"step_{n}000", signs) for n, signs in enumerate(("+---", "++--", "+++-"), start=1)]
-    said = words(page(*runs))
+    said = page_words(page(*runs))
     assert "nothing-found rate events per clip" in said
     assert "nothing-found rate 0.250 [" in said
     assert "Examined in every complete clip: colour." in said
@@ -77,28 +61,17 @@ def test_without_a_model_the_page_speaks_of_a_nothing_found_rate_and_never_of_a_
 
 
 def test_pairs_carry_verdict_bounds_and_what_changed() -> None:
-    said = words(page(clean_and_faulty("a", "+-+-"), clean_and_faulty("b", "-+??")))
+    said = page_words(page(clean_and_faulty("a", "+-+-"), clean_and_faulty("b", "-+??")))
     assert "b against a No significant difference between b and a" in said
     assert "the clean rates differ by -25.0 to +25.0 points for any verdicts of the undecided clips." in said
 
 
 def test_a_trend_is_drawn_where_there_is_one() -> None:
     runs = [clean_and_faulty(f"step_{n}000", signs) for n, signs in enumerate(("+---", "++--", "+++-"), start=1)]
-    said = words(page(*runs))
+    said = page_words(page(*runs))
     assert "Trend over the steps" in said
     assert "clean rate 0.250 [" in said
-    assert "Trend" not in words(page(*runs[:2]))
-
-
-def test_types_go_by_their_names_where_the_domain_is_known(domain: Domain) -> None:
-    runs = [clean_and_faulty("a", "--", "picture_blur"), clean_and_faulty("b", "++")]
-    assert "picture_blur" in words(page(*runs, domain=domain))
-    text = page(*(run(one, account(f"{one}-p", *found)) for one, found in (("a", [event("blur")]), ("b", []))))
-    assert "blur" in words(text)
-    named = page(
-        *(run(one, account(f"{one}-p", *found)) for one, found in (("a", [event("blur")]), ("b", []))), domain=domain
-    )
-    assert "Blur" in words(named)
+    assert "Trend" not in page_words(page(*runs[:2]))
 
 
 def test_the_changes_of_all_pairs_are_listed_worst_first() -> None:
@@ -107,7 +80,7 @@ def test_the_changes_of_all_pairs_are_listed_worst_first() -> None:
         clean_and_faulty("b", "-++", severity=2),
         clean_and_faulty("c", "-+-", severity=5),
     ]
-    entries = data(page(*runs), "entries")["entries"]
+    entries = page_data(page(*runs), "entries")["entries"]
     worst = [max((level for sign, _, _, level in one["changes"] if sign == "+"), default=0) for one in entries]
     assert worst == sorted(worst, reverse=True)
     assert worst[0] == 5
@@ -116,14 +89,8 @@ def test_the_changes_of_all_pairs_are_listed_worst_first() -> None:
 
 def test_a_run_alone_has_a_page_too() -> None:
     text = page(clean_and_faulty("a", "+-?"))
-    assert "there is no other run to compare it with" in words(text)
-    assert data(text, "entries")["entries"] == []
-
-
-def test_undefined_numbers_say_so() -> None:
-    said = words(page(clean_and_faulty("a", "??"), clean_and_faulty("b", "??")))
-    assert "undefined" in said
-    assert "nan" not in said.lower().split()
+    assert "there is no other run to compare it with" in page_words(text)
+    assert page_data(text, "entries")["entries"] == []
 
 
 def test_nothing_from_outside_becomes_markup() -> None:
@@ -135,23 +102,4 @@ def test_nothing_from_outside_becomes_markup() -> None:
     assert "<!--" not in text.replace("<!doctype", "")
     assert "\u2028" not in text
     assert text.count("</script>") == 5  # the vocabulary, the entries, two clips, and the one script that runs
-    assert data(text, "entries")["entries"][0]["title"] == evil
-
-
-def test_the_policy_is_that_of_a_runs_page() -> None:
-    text = page(clean_and_faulty("a", "+"), clean_and_faulty("b", "-"))
-    policy = unescape(re.findall(r'Content-Security-Policy" content="([^"]+)"', text)[0])
-    assert policy.startswith(
-        "default-src 'none'; img-src 'self' data: file:; media-src 'self' data: blob: file:; style-src"
-    )
-    assert re.search(r"script-src 'sha256-[^']+';", policy)
-    assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
-
-
-def test_many_clips_lie_beside_the_page(domain: Domain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundles, "IN_PAGE_CHARACTERS", 1000)
-    monkeypatch.setattr(bundles, "BUNDLE_CHARACTERS", 1000)
-    index = write_page(compared(two_runs(tmp_path, domain)), tmp_path / "out", domain)
-    assert len(list((tmp_path / "out" / "page").glob("*.js"))) == 6
-    entries = data(index.read_text(), "entries")["entries"]
-    assert all(side["file"].startswith("page/") for entry in entries for side in entry["sides"])
+    assert page_data(text, "entries")["entries"][0]["title"] == evil

@@ -10,13 +10,13 @@ from robogaze.comparison import ComparisonConfig, GateCheck, Run
 from robogaze.comparison import compare_runs as compare
 from robogaze.comparison import pair_calibration as calibration
 from robogaze.reporting.pages.comparison_checks import comparison_checks
-from robogaze.reporting.pages.comparison_data import comparison_page_data
+from robogaze.reporting.pages.comparison_runs import page_runs
 
 
 def sentences(*runs: Run, checks: tuple[GateCheck, ...] | None = None, **said: Any) -> tuple[list[str], list[str]]:
     """The good sentences and the others."""
     result = compare(list(runs), ComparisonConfig(resamples=20), **said)
-    found = comparison_checks(comparison_page_data(result, Path(), checks))
+    found = comparison_checks(result, page_runs(result, Path()), checks)
     return [check.sentence for check in found if check.good], [check.sentence for check in found if not check.good]
 
 

@@ -5,7 +5,6 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +18,13 @@ from robogaze.evaluation.config import EvaluationConfig
 from robogaze.evaluation.results import Evaluation
 from robogaze.evaluation.systems import evaluate_pairing
 from robogaze.judges.base import Judgement
-from robogaze.reporting.pages.evaluation import evaluation_headline, evaluation_page, write_evaluation_page
+from robogaze.reporting.pages.evaluation import evaluation_headline, evaluation_page
+from robogaze.reporting.pages.results import write_result_page
 from robogaze.reporting.tables.evaluation import evaluation_tables
 
 from ..browsing import Opener, Visit
 from ..checkpoints_on_disk import FALLS, FLASH, STOPS, run_folder
+from ..samples import page_words
 
 GOLD: dict[str, tuple[Event, ...]] = {"stack": (FALLS, FLASH), "push": (), "fold": (FLASH,)}
 FOUND: dict[str, tuple[Event, ...]] = {"stack": (FLASH,), "push": (STOPS,), "fold": (FLASH,)}
@@ -51,17 +52,16 @@ def evaluated(folder: Path, domain: Domain, *systems: str) -> Evaluation:
     return asyncio.run(evaluate_pairing(pair(gold, found), HalfJudge(), EvaluationConfig(resamples=5)))
 
 
+def written(result: Evaluation, out: Path, domain: Domain | None) -> Path:
+    return write_result_page(evaluation_page(result, list(evaluation_tables(result)), out, domain), out, domain).path
+
+
 @pytest.fixture(scope="module", autouse=True)
 def index(domain: Domain, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("evaluation")
     result = evaluated(folder, domain, "one")
     (folder / "one" / "r" / "index.html").write_text("<!doctype html><title>run</title>")
-    return write_evaluation_page(result, list(evaluation_tables(result)), folder / "out", domain).path
-
-
-def words(text: str) -> str:
-    body = text.partition("<body>")[2].partition('<script type="application/json"')[0]
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", body)).split())
+    return written(result, folder / "out", domain)
 
 
 def test_the_headline_has_the_score_its_interval_and_n(domain: Domain, tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_the_headline_of_several_systems_names_the_best_and_its_equals(domain: D
 
 
 def test_the_judge_is_named_once_and_the_limits_are_folded(index: Path) -> None:
-    text = words(index.read_text())
+    text = page_words(index.read_text())
     assert text.count("Judge half: Rates every pair 0.5.") == 1
     assert text.index("Before you trust this") < text.index("Judge half")
     assert "Warning: 3 units" in text
@@ -137,7 +137,7 @@ def test_names_from_outside_are_text(domain: Domain, tmp_path: Path) -> None:
         for annotation in read_annotations(run_folder(tmp_path / "gold" / "r", domain, GOLD)).annotations
     ]
     result = scored(pair(gold, [System.of(evil, gold)]))
-    text = write_evaluation_page(result, list(evaluation_tables(result)), tmp_path / "out", None).path.read_text()
+    text = written(result, tmp_path / "out", None).read_text()
     assert "<script>alert" not in text
     assert json.dumps(evil)[1:-1] not in text
 

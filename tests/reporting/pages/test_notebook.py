@@ -5,26 +5,27 @@ from pathlib import Path
 
 import pytest
 
-from robogaze.core.key_frames import frames_to_show
 from robogaze.core.report import Report
+from robogaze.datasets import file_sha256
 from robogaze.domains import Domain
 from robogaze.reporting.pages import notebook
 from robogaze.reporting.pages.notebook import report_html
 
 from ..browsing import Opener
-from ..samples import ATTACK, make_clip, make_event, make_report, thumbnail
+from ..samples import ATTACK, make_clip, make_event, make_report, make_video
 
 
 @pytest.fixture
-def frames(reports: list[Report], tmp_path: Path) -> Path:
-    """The frames beside the faulty report."""
-    for number in frames_to_show(reports[0]):
-        (tmp_path / f"{number:06}.jpg").write_bytes(thumbnail(number))
-    return tmp_path
+def faulty(reports: list[Report], tmp_path: Path) -> Report:
+    """The faulty report, with a file of its clip."""
+    path = tmp_path / "clip.mp4"
+    path.write_bytes(make_video())
+    report = reports[0]
+    return report.with_(clip=report.clip.with_(uri=path.as_posix(), sha256=file_sha256(path)))
 
 
-def test_it_has_the_verdict_the_coverage_the_events_and_their_frames(reports: list[Report], frames: Path) -> None:
-    html = report_html(reports[0], frames)
+def test_it_has_the_verdict_the_coverage_the_events_and_their_frames(faulty: Report) -> None:
+    html = report_html(faulty)
     assert "Faulty: 4 events" in html
     assert re.search(r"Coverage: examined: .*\.", html)
     assert html.count('class="row"') == 4
@@ -32,9 +33,8 @@ def test_it_has_the_verdict_the_coverage_the_events_and_their_frames(reports: li
     assert "<script" not in html
 
 
-def test_without_a_folder_there_are_no_pictures(reports: list[Report], tmp_path: Path) -> None:
+def test_without_the_clip_s_file_there_are_no_pictures(reports: list[Report]) -> None:
     assert "<img" not in report_html(reports[0])
-    assert "<img" not in report_html(reports[0], tmp_path)
 
 
 def test_a_clean_and_an_unscored_report_say_so(reports: list[Report]) -> None:
@@ -49,13 +49,9 @@ def test_text_from_outside_is_escaped(domain: Domain) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_is_readable_in_a_browser(
-    reports: list[Report], frames: Path, tmp_path: Path, open_page: Opener, scheme: str
-) -> None:
+def test_it_is_readable_in_a_browser(faulty: Report, tmp_path: Path, open_page: Opener, scheme: str) -> None:
     index = tmp_path / "notebook.html"
-    body = (
-        f'<meta charset="utf-8"><meta name="color-scheme" content="light dark"><body>{report_html(reports[0], frames)}'
-    )
+    body = f'<meta charset="utf-8"><meta name="color-scheme" content="light dark"><body>{report_html(faulty)}'
     index.write_text(f"<!doctype html>{body}", encoding="utf-8")
     opened = open_page(index, viewport={"width": 800, "height": 900}, color_scheme=scheme)
     pictures = opened.page.locator("img")

@@ -1,12 +1,10 @@
 """The page as text: complete, escaped, and closed to anything but its own script."""
 
-import json
 import re
 from base64 import b64encode
 from hashlib import sha256
 from html import unescape
 from pathlib import Path
-from typing import Any
 
 import pytest
 from making import coverage
@@ -17,18 +15,11 @@ from robogaze.core.key_frames import frames_to_show, pictures_to_show
 from robogaze.core.report import Report, Unreadable
 from robogaze.domains import Domain
 from robogaze.reporting.pages import plays, results, run
-from robogaze.reporting.pages.run import ClipPage, render_html, write_run_page
+from robogaze.reporting.pages.run import ClipPage, write_run_page
 from robogaze.store import ManifestLine, RunFolder
 
 from ..cases import UNREADABLE, faulty_report
-from ..samples import ATTACK, make_clip, make_event, make_hypothesis, make_report, page
-
-
-def data(text: str, name: str) -> Any:
-    """What stands in an element of data, by its id or its key."""
-    found = re.search(rf'<script type="application/json" (?:id|data-key)="{name}">(.*?)</script>', text)
-    assert found is not None
-    return json.loads(found[1])
+from ..samples import ATTACK, make_clip, make_event, make_hypothesis, make_report, page, page_data, render_html
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +48,7 @@ def test_how_many_clips_ruled_a_dimension_out_is_counted_beside_those_that_exami
 
 
 def test_every_entry_of_the_list_has_its_verdict(text: str) -> None:
-    entries = data(text, "list")["clips"]
+    entries = page_data(text, "list")["clips"]
     assert [(entry["verdict"], entry["status"], entry["covered"]) for entry in entries] == [
         ("faulty", "complete", 3),
         ("clean", "complete", 3),
@@ -68,7 +59,7 @@ def test_every_entry_of_the_list_has_its_verdict(text: str) -> None:
 
 
 def test_a_page_has_the_verdict_of_a_clip_and_its_coverage(text: str) -> None:
-    assert data(text, "disc-0006")["media"]["verdict"] == (
+    assert page_data(text, "disc-0006")["media"]["verdict"] == (
         "Undecided: no picture-quality fault found; partially covered: Physical Plausibility; "
         "not examined: Task Progress."
     )
@@ -95,7 +86,7 @@ def test_the_unreadable_are_listed_with_the_reason(text: str) -> None:
 
 def test_the_reports_are_in_the_page_unchanged(text: str, reports: list[Report]) -> None:
     for report in reports:
-        assert Report.model_validate(data(text, report.clip.id)["report"]) == report
+        assert Report.model_validate(page_data(text, report.clip.id)["report"]) == report
 
 
 def test_nothing_from_outside_becomes_markup(reports: list[Report], domain: Domain) -> None:
@@ -109,8 +100,8 @@ def test_nothing_from_outside_becomes_markup(reports: list[Report], domain: Doma
     assert "<!--" not in text.replace("<!doctype", "")
     assert "\u2028" not in text
     assert text.count("</script>") == 4  # the vocabulary, the list, the clip, and the one script that runs
-    assert data(text, "a")["media"]["video"] == evil
-    assert data(text, "list")["clips"][0]["task"] == evil
+    assert page_data(text, "a")["media"]["video"] == evil
+    assert page_data(text, "list")["clips"][0]["task"] == evil
 
 
 def test_only_the_pages_own_script_may_run_and_nothing_may_be_fetched(text: str) -> None:
@@ -150,14 +141,9 @@ def test_a_page_can_be_made_of_unreadable_clips_alone(domain: Domain) -> None:
     assert "nothing is known about any clip" in unescape(text)
 
 
-def test_two_pages_of_one_clip_are_refused(reports: list[Report], domain: Domain) -> None:
-    with pytest.raises(ValueError, match="disc-0001"):
-        render_html([page(reports[0], None)] * 2, [], domain, "t")
-
-
 def test_names_that_are_no_valid_text_can_still_be_written(reports: list[Report], domain: Domain) -> None:
     text = render_html([], [Unreadable(uri="clip-\udcff.mp4", reason="no video")], domain, "t")
-    assert data(text, "list")["unreadable"][0]["uri"] == "clip-\\udcff.mp4"
+    assert page_data(text, "list")["unreadable"][0]["uri"] == "clip-\\udcff.mp4"
     text.encode("utf-8")
 
 
@@ -170,17 +156,21 @@ def test_the_frames_just_before_at_and_after_a_claim_are_kept_first_of_all(domai
     assert frames_to_show(report, per_claim=5) == (3, 15, 16, 32, 40)
 
 
-def test_of_an_event_of_one_frame_its_neighbours_are_kept_too(domain: Domain) -> None:
-    event = make_event("e1", "physics", "floating", (2.0, 2.0625))
-    assert frames_to_show(make_report(domain, make_clip("a"), events=(event,))) == (31, 32, 33)
-
-
-def test_at_an_end_of_the_clip_there_is_no_neighbour(domain: Domain) -> None:
-    events = (
-        make_event("e1", "physics", "floating", (0.0, 0.0625), evidence=()),
-        make_event("e2", "physics", "floating", (3.9375, 4.0), evidence=()),
-    )
-    assert frames_to_show(make_report(domain, make_clip("a"), events=events)) == (0, 1, 62, 63)
+@pytest.mark.parametrize(
+    ("span", "frames"),
+    [
+        ((2.0, 2.0625), (31, 32, 33)),  # one frame and its neighbours
+        ((0.0, 0.0625), (0, 1)),
+        ((3.9375, 4.0), (62, 63)),
+        ((1.01, 1.02), (15, 16, 17)),  # between two frames
+    ],
+)
+def test_the_frames_of_an_event_are_those_around_its_span(
+    domain: Domain, span: tuple[float, float], frames: tuple[int, ...]
+) -> None:
+    event = make_event("e1", "physics", "floating", span, evidence=())
+    assert frames_to_show(make_report(domain, make_clip("a"), events=(event,))) == frames
+    assert frames_to_show(make_report(domain, make_clip("a"))) == ()
 
 
 def test_frames_are_wanted_for_claims_set_aside_but_not_twice_for_accepted_ones(domain: Domain) -> None:
@@ -188,15 +178,6 @@ def test_frames_are_wanted_for_claims_set_aside_but_not_twice_for_accepted_ones(
     rejected = make_hypothesis("h2", "physics", "floating", (2.0, 3.0), evidence=())
     report = make_report(domain, make_clip("a"), hypotheses=(accepted, rejected))
     assert frames_to_show(report) == (31, 32, 40, 47, 48)
-
-
-def test_a_span_between_two_frames_shows_the_one_on_show(domain: Domain) -> None:
-    event = make_event("e1", "physics", "floating", (1.01, 1.02), evidence=())
-    assert frames_to_show(make_report(domain, make_clip("a"), events=(event,))) == (15, 16, 17)
-
-
-def test_a_clean_clip_wants_no_frames(domain: Domain) -> None:
-    assert frames_to_show(make_report(domain, make_clip("a"))) == ()
 
 
 def test_pictures_are_wanted_that_are_evidence_of_what_is_shown(domain: Domain) -> None:
@@ -224,26 +205,15 @@ def test_the_page_of_a_run_names_the_pictures_that_are_there(
         folder.add(ManifestLine(clip_id=report.clip.id, path="a.mp4", sha256=report.clip.sha256, instruction=None))
         folder.write(report, {}, {name: b"jpeg"})
     page = write_run_page(tmp_path / "run", domain)
-    media = data(page.path.read_text(encoding="utf-8"), report.clip.id)["media"]
+    media = page_data(page.path.read_text(encoding="utf-8"), report.clip.id)["media"]
     assert media["pictures"] == {name: f"frames/{report.clip.id}/picture-{name}.jpg"}
 
 
-# Where the views are in a picture.
-
-# A 2x2 grid of 320 x 200, whose three views of 160 x 100 are today two above one, each below its name.
-GRID = Layout.parse("2x2:left,right,wrist,-")
-TODAY = (2 * 164 - 4, 24 + 2 * 128 - 4)
-
-
-def views(domain: Domain) -> Any:
-    """What the page says on the views of the grid."""
-    report = make_report(domain, make_clip("a", layout=GRID))
-    return data(render_html([page(report, None)], [], domain, "t"), "a")["media"]["views"]
-
-
 def test_views_are_where_pictures_have_them(domain: Domain) -> None:
-    found = views(domain)
-    width, height = TODAY
+    """A 2x2 grid of 320 x 200, whose three views of 160 x 100 are two above one, each below its name."""
+    report = make_report(domain, make_clip("a", layout=Layout.parse("2x2:left,right,wrist,-")))
+    found = page_data(render_html([page(report, None)], [], domain, "t"), "a")["media"]["views"]
+    width, height = 2 * 164 - 4, 24 + 2 * 128 - 4
     assert found["picture_ratio"] == width / height
     assert found["places"]["right"]["picture"] == pytest.approx([164 / width, 48 / height, 1, 148 / height])
     assert found["places"]["wrist"]["picture"] == pytest.approx([0, 176 / height, 160 / width, 1])

@@ -10,7 +10,7 @@ from making import coverage
 from robogaze.core.events import Box, Evidence
 from robogaze.core.report import Failure, Report
 from robogaze.domains import Domain
-from robogaze.reporting.pages.run import ClipPage, render_html
+from robogaze.reporting.pages.run import ClipPage
 
 from ..browsing import Opener, Visit
 from ..cases import UNREADABLE
@@ -24,6 +24,7 @@ from ..samples import (
     make_report,
     make_video,
     page,
+    render_html,
     thumbnail,
 )
 
@@ -64,11 +65,6 @@ def test_the_page_opens_from_disk_and_plays_its_video(visit: Callable[..., Visit
     opened.expect(lambda: opened.text("#clip h2").startswith("disc-0001"))
     assert all(url.startswith(("file:", "data:")) for url in opened.requests)
     assert sum(url.startswith("file:") for url in opened.requests) == 1
-
-
-def test_a_video_beside_the_page_plays_too(visit: Callable[..., Visit]) -> None:
-    opened = visit("#clip=disc-0002")
-    opened.wait("document.querySelector('video').readyState >= 2")
 
 
 def test_an_event_is_sought_and_repeated_until_escape(visit: Callable[..., Visit]) -> None:
@@ -167,14 +163,6 @@ def test_lanes_say_what_was_not_examined_and_what_is_undecided(visit: Callable[.
     assert lanes[2] == ("undecided", "PI Picture Quality undecided: no answer within 60 s, 3 attempts")
 
 
-def test_the_lanes_of_a_clean_clip_say_that_nothing_was_found(visit: Callable[..., Visit]) -> None:
-    assert lanes_of(visit("#clip=disc-0002")) == [
-        ("examined", "TA Task Progress nothing found"),
-        ("examined", "PH Physical Plausibility nothing found"),
-        ("examined", "PI Picture Quality nothing found"),
-    ]
-
-
 def test_an_undecided_clip_has_a_yellow_badge_and_its_coverage(visit: Callable[..., Visit]) -> None:
     opened = visit("#clip=disc-0006")
     badge = opened.page.locator(".clip-head .status")
@@ -270,16 +258,6 @@ def test_claims_set_aside_show_hollow_when_asked_for(visit: Callable[..., Visit]
     detail = opened.text("[data-open] .detail")
     assert "The frames do not show it." in detail
     assert "picture specialist" in detail
-
-
-def test_an_undecided_claim_is_always_shown(visit: Callable[..., Visit], domain: Domain, tmp_path: Path) -> None:
-    claim = make_hypothesis("h1", "picture", "blur", (0, 1), verdict="unverified", reason="no word")
-    path = tmp_path / "index.html"
-    undecided = make_report(domain, make_clip("a"), hypotheses=(claim,))
-    path.write_text(render_html([page(undecided, None)], [], domain, "few"), encoding="utf-8")
-    opened = visit(path=path)
-    opened.expect(lambda: opened.page.locator(".lanes .bar[data-kind=hypothesis]:visible").count() == 1)
-    opened.expect(lambda: "undecided: no word" in opened.text(".findings"))
 
 
 def test_the_filter_lives_in_the_address(visit: Callable[..., Visit]) -> None:

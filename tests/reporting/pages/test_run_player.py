@@ -9,12 +9,12 @@ import pytest
 
 from robogaze.core.clip import Layout
 from robogaze.core.events import Box, Event, Evidence
-from robogaze.core.report import Provenance, Report
+from robogaze.core.report import Report
 from robogaze.domains import Domain
-from robogaze.reporting.pages.run import ClipPage, render_html
+from robogaze.reporting.pages.run import ClipPage
 
 from ..browsing import Opener, Visit
-from ..samples import make_clip, make_event, make_hypothesis, make_report, make_video, page, thumbnail
+from ..samples import make_clip, make_event, make_hypothesis, make_report, make_video, page, render_html, thumbnail
 
 BOX = Box(left=0.5, top=0.25, right=0.75, bottom=0.5)
 SHORT = (2.0, 2.0625)
@@ -163,26 +163,29 @@ def test_the_box_lies_on_the_pictures_before_at_and_after(visit: Callable[..., V
     figures = opened.page.locator(".pictures figure")
     opened.expect(lambda: figures.all_inner_texts() == ["before 31 1.94 s", "onset 32 2.00 s", "after 33 2.06 s"])
     opened.expect(lambda: opened.page.locator(".pictures .box").count() == 3)
-    assert where(opened, ".thumbnail", ".thumbnail .box-line") == pytest.approx([0.5, 0.25, 0.75, 0.5], abs=0.02)
+    edges = [0.5, (24 + 50) / 224, 0.75, (24 + 100) / 224]  # a band of 24 px is above the view
+    assert where(opened, ".thumbnail", ".thumbnail .box-line") == pytest.approx(edges, abs=0.02)
 
 
 def test_without_a_video_the_box_lies_on_the_still(visit: Callable[..., Visit], report: Report) -> None:
     opened = visit(report, plays=False, viewport={"width": 900, "height": 900})
     opened.page.locator(".lanes .bar").click()
     opened.expect(lambda: opened.page.locator(".stage img").get_attribute("alt") == "frame 32 · 2.00 s")
-    assert where(opened, ".stage", ".stage .box-line") == pytest.approx([0.5, 0.25, 0.75, 0.5], abs=0.01)
+    right = 0.5 + 0.25 * (320 / 224) / (
+        320 / 200
+    )  # the picture is higher than the video, so it is narrower in the stage
+    edges = [0.5, (24 + 50) / 224, right, (24 + 100) / 224]
+    assert where(opened, ".stage", ".stage .box-line") == pytest.approx(edges, abs=0.01)
 
 
 def test_a_picture_of_several_views_keeps_its_shape_and_shows_the_view_of_the_evidence(
     open_page: Opener, domain: Domain, tmp_path: Path, video: str
 ) -> None:
-    """A 2x2 grid of 320x200: three views of 160x100, in one row in the picture of an older run."""
+    """A 2x2 grid of 320x200: three views of 160x100, in the picture two above one, each below its name."""
     layout = Layout.parse("2x2:left,right,wrist,-")
     evidence = Evidence(text="There.", frames=(32,), box=BOX, view="right", source="rule")
     event = make_event("e1", "physics", "floating", SHORT, evidence=(evidence,))
-    made = make_report(
-        domain, make_clip("grid", layout=layout), events=(event,), provenance=Provenance(media={"max_side_px": 1024})
-    )
+    made = make_report(domain, make_clip("grid", layout=layout), events=(event,))
     path = tmp_path / "index.html"
     shown = ClipPage(made, video, {frame: thumbnail(frame) for frame in (31, 32, 33)})
     path.write_text(render_html([shown], [], domain, "grid"), encoding="utf-8")
@@ -191,10 +194,9 @@ def test_a_picture_of_several_views_keeps_its_shape_and_shows_the_view_of_the_ev
     picture = opened.place(".thumbnail")
     assert picture["width"] / picture["height"] == pytest.approx(1.6, abs=0.02)
     x, y, width, height = map(float, opened.page.locator(".thumbnail").first.get_attribute("viewBox").split())
-    whole_width, whole_height = 3 * 164 - 4, 24 + 100
-    assert [x, y, x + width, y + height] == pytest.approx(
-        [1000 * 164 / whole_height, 1000 * 24 / whole_height, 1000 * 324 / whole_height, 1000.0]
-    )
+    whole_width, whole_height = 2 * 164 - 4, 24 + 2 * 128 - 4
+    edges = [1000 * edge / whole_height for edge in (164, 48, 324, 148)]
+    assert [x, y, x + width, y + height] == pytest.approx(edges)
     image = opened.page.locator(".thumbnail image").first
     assert float(image.get_attribute("width")) == pytest.approx(1000 * whole_width / whole_height)
     # In the video that view is the upper right quarter.

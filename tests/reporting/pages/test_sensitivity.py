@@ -11,7 +11,8 @@ from robogaze.core.report import Report
 from robogaze.core.time import Span
 from robogaze.domains import Domain, load_domain
 from robogaze.forge.sensitivity import Sensitivity, measure
-from robogaze.reporting.pages.sensitivity import sensitivity_headline, sensitivity_page, write_sensitivity_page
+from robogaze.reporting.pages.results import write_result_page
+from robogaze.reporting.pages.sensitivity import sensitivity_headline, sensitivity_page
 
 from ..browsing import Opener
 
@@ -84,7 +85,8 @@ def test_missing_reports_and_undecided_glitches_limit_the_result(robot: Domain, 
 
 
 def test_a_share_leads_to_its_clips(robot: Domain, tmp_path: Path, open_page: Opener) -> None:
-    opened = open_page(write_sensitivity_page(*measured(robot), tmp_path / "ours", tmp_path / "out", robot).path)
+    page = sensitivity_page(*measured(robot), tmp_path / "ours", tmp_path / "out", robot)
+    opened = open_page(write_result_page(page, tmp_path / "out", robot).path)
     opened.wait("document.querySelector('#entry h2')")
     opened.page.get_by_role("region", name="Found glitches by type").get_by_role("link", name="Blur").click()
     opened.wait_address("type=blur")

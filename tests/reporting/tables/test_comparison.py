@@ -36,11 +36,6 @@ def test_the_leaderboard_is_in_order_and_carries_the_verdict() -> None:
     assert any(note == "Clips are paired by instruction." for note in board.notes)
 
 
-def test_clips_without_a_partner_are_counted() -> None:
-    notes = tables(compared("++", "+"))["leaderboard"].notes
-    assert "Clips without a partner, not in any difference: r1 0 and r0 1." in notes
-
-
 def test_undecided_clips_bound_the_difference_of_a_pair() -> None:
     notes = tables(compared("+-", "+?"))["r1-r0-pair"].notes
     assert notes[1] == (
@@ -138,20 +133,6 @@ def test_few_prompts_give_a_warning() -> None:
     for signs, warned in (("+-", True), ("+-" * 30, False)):
         notes = tables(compared(signs, signs, resamples=20))["leaderboard"].notes
         assert any(f"share {len(signs)} prompts; below 60" in note for note in notes) is warned
-
-
-def test_events_without_a_severity_are_counted() -> None:
-    one = run("a", account("a-p", event("colour_shift", None)))
-    notes = {one.name: one for one in comparison_tables(compare([one], ComparisonConfig(resamples=20)))}[
-        "leaderboard"
-    ].notes
-    assert any("1 event without a severity" in note for note in notes)
-
-
-def test_every_table_is_written_in_every_form() -> None:
-    for one in tables(compared("+-?", "-+~", "+++")).values():
-        for form in FORMS.values():
-            assert form(one)
 
 
 def test_json_has_no_number_that_is_not_one() -> None:

@@ -78,7 +78,7 @@ def test_what_the_server_refuses_is_said_at_the_event_until_it_is_changed(page: 
     page.page.route("**/api/clips/cube_teleports", refuse)
     page.mark()
     page.expect(lambda: page.selected()["needs"] == "the description is refused")
-    assert page.page.locator(".saved").inner_text() == "Not saved: the description is refused"
+    page.expect(lambda: page.page.locator(".saved").inner_text() == "Not saved: the description is refused")
     page.page.unroute("**/api/clips/cube_teleports")
     page.press("Shift+Digit1")
     page.wait_saved()

@@ -138,7 +138,7 @@ function sheetFigure({ address, picture: { frames, width, height } }) {
 
 const MOMENTS_SHOWN = 9;
 
-/** The frames of a claim in order: the one before it, those in it, the one after; cited frames come first. */
+/** At most MOMENTS_SHOWN frames of a claim in order of time: before it, in it, and after it. */
 function momentsOf({ keyFrames, evidence }) {
   if (!keyFrames) return [];
   const { before, first, middle, last, after } = keyFrames;
@@ -157,7 +157,7 @@ function momentsOf({ keyFrames, evidence }) {
     .map((frame) => ({ frame, name: names.get(frame) ?? "" }));
 }
 
-/** These frames as pictures that open large; one whose picture is not in the page is a button without one. */
+/** These frames as pictures that open large; a frame whose picture is not in the page is a button with words. */
 function moments(clip, claim, onFrame) {
   const shown = momentsOf(claim);
   const sheets = sheetsOf(clip, claim);

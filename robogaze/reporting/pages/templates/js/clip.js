@@ -77,7 +77,7 @@ function showClip(home, clip, onChoose) {
       const claim = [...clip.events, ...clip.undecided, ...clip.setAside].find((each) => each.id === id);
       if (claim && claim !== selected) select(claim);
     },
-    /** Select the next or the previous event; after the last comes the first. */
+    /** Select the next or the previous event; after the last event comes the first. */
     move(by) {
       const { length } = clip.events;
       if (!length) return;

@@ -6,7 +6,7 @@ const vocabulary = readJson("vocabulary");
 const dimensions = new Map(vocabulary.dimensions.map((dimension) => [dimension.id, dimension]));
 
 /** A dimension by id; an unknown dimension is shown by its id. */
-const dimensionOf = (id) => dimensions.get(id) ?? { id, code: "?", name: id, definition: "", needs: [] };
+const dimensionOf = (id) => dimensions.get(id) ?? { id, code: "?", name: id, definition: "" };
 const typeOf = (id) => vocabulary.types[id] ?? { name: id, definition: "" };
 
 function severityOf(level) {

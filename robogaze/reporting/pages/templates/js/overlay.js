@@ -22,7 +22,7 @@ function boxMarks(ratio, rectangles) {
 
 /**
  * How a picture is moved and scaled so that rectangles of it fill about a third of a frame.
- * `size` is that of the frame, which shows the whole picture in its middle.
+ * `size` is the size of the frame, which shows the whole picture in its middle.
  */
 function closeUp(size, ratio, rectangles) {
   if (!rectangles.length || !size.width || !size.height) return { dx: 0, dy: 0, scale: 1 };

@@ -13,7 +13,7 @@ function makeVideo(clip) {
  * The playback of a video, null for a clip without one, which then only has a time. `onTime` is called with every new
  * time, `onPlaying` with whether the video plays, `onLoop` with what repeats from then on, or null, and `onBroken` if
  * the video cannot be played. `onFrame` is called with every frame that is on the screen, which may be a moment after it
- * was sought. With `betweenFrames` a time that was sought is kept; otherwise it becomes that of its frame.
+ * was sought. With `betweenFrames` a time that was sought is kept; otherwise it becomes the time of its frame.
  */
 function createPlayback(clip, video, { onTime, onPlaying, onLoop, onBroken, onFrame, betweenFrames = false }) {
   let time = 0;

@@ -1,4 +1,4 @@
-// A page of results: the address decides which entries are listed and which one is open.
+// A page of results: the address decides which entries are listed and which entry is open.
 
 const home = document.getElementById("entry");
 if (home) showEntries(home);
@@ -6,10 +6,16 @@ if (home) showEntries(home);
 function showEntries(home) {
   const filter = createFilter({ onFilter: go });
   const address = createAddress([...filter.names, "entry", "event"]);
-  const entries = createEntries(filter, { onOpen: (entry) => go({ entry, event: "" }) });
+  const { noun, oneVideo, entries } = readEntries();
+  const list = createList(filter, entries, {
+    noun,
+    fits: entryMatches,
+    draw: (entry, isCurrent) => entryRow(entry, isCurrent, () => go({ entry: entry.id, event: "" })),
+  });
   const viewer = createViewer(home, {
     read: readSides,
-    show: (clips, entry) => showSides(home, clips, entry, entries, (event) => go({ entry: entry.id, event })),
+    show: (clips, entry) =>
+      showSides(home, clips, entry, { noun, oneVideo }, (event) => go({ entry: entry.id, event })),
   });
 
   function go(changes) {
@@ -21,15 +27,15 @@ function showEntries(home) {
   function follow() {
     const { entry: id, event, ...wanted } = address.read();
     filter.show(wanted);
-    entries.apply(wanted);
+    list.apply(wanted);
     const open = viewer.wanted();
-    const entry = entries.find(id) ?? (entries.isVisible(open) ? open : entries.first());
-    entries.mark(entry.id);
+    const entry = list.find(id) ?? (list.isVisible(open) ? open : list.first());
+    list.mark(entry.id);
     viewer.put(entry, (controls) => event && controls.selectById(event));
   }
 
   listenAtViewer(viewer, (by) => {
-    const next = entries.neighbour(viewer.wanted().id, by);
+    const next = list.neighbour(viewer.wanted().id, by);
     if (next) go({ entry: next.id, event: "" });
   });
   addEventListener("hashchange", follow);

@@ -77,10 +77,6 @@ function createRows(box, draw) {
       update();
     },
     reveal,
-    /** Draw everything in view again. */
-    redraw() {
-      for (const [item, element] of drawn) element.replaceChildren(draw(item));
-    },
     /** The elements in view, by item. */
     drawn,
   };

@@ -1,9 +1,14 @@
-// The page of a run: the address decides which clips are listed and which one is open.
+// The page of a run: the address decides which clips are listed and which clip is open.
 
 const home = document.getElementById("clip");
 const filter = createFilter({ onFilter: go });
 const address = createAddress([...filter.names, "clip", "event"]);
-const list = createList(filter, { onOpen: (clip) => go({ clip, event: "" }) });
+const clips = readClips();
+const list = createList(filter, clips.worst, {
+  noun: "clip",
+  fits: clipMatches,
+  draw: (entry, isCurrent) => clipRow(entry, isCurrent, () => go({ clip: entry.id, event: "" })),
+});
 const viewer = createViewer(home, {
   read: readClip,
   show: (clip) => showClip(home, clip, (event) => go({ clip: clip.id, event })),
@@ -23,9 +28,12 @@ function go(changes) {
 
 /** Update the page to the state in the address. */
 function follow() {
-  const { clip, event, ...wanted } = address.read();
-  filter.show(wanted);
-  list.apply(wanted);
+  const { clip, event, ...fields } = address.read();
+  const { order, ...wanted } = fields;
+  filter.show(fields);
+  list.apply(wanted, order === "run" ? clips.inRunOrder : clips.worst);
+  for (const link of document.querySelectorAll(".tile"))
+    link.toggleAttribute("data-on", link.dataset.statusLink === wanted.status);
   const entry = list.find(clip) ?? viewer.wanted() ?? list.first();
   if (!entry) {
     home.replaceChildren(make("p", { class: "quiet" }, "No clip of this page has a report."));

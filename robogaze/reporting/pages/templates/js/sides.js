@@ -69,7 +69,7 @@ function showSides(home, clips, entry, { noun, oneVideo }, onChoose) {
       const claim = events.find((event) => event.id === id);
       if (claim && claim !== selected) select(claim);
     },
-    /** Select the next event of any side, or the previous one; after the last comes the first. */
+    /** Select the next event of any side, or the previous one; after the last event comes the first. */
     move(by) {
       if (!events.length) return;
       const at = events.indexOf(selected);

@@ -43,7 +43,7 @@ function lane(clip, id, bars, onSelect) {
   }
 }
 
-/** Claims as rows of bars on an axis of `clip.axis_s` seconds; `bars` gets those of each claim. */
+/** Claims as rows of bars on an axis of `clip.axis_s` seconds; the bars of each claim are added to `bars`. */
 function drawClaims(clip, claims, kind, bars, onSelect) {
   return pack(claims, clip.axis_s).map((row) => make("div", { class: `sub ${kind}` }, row.map(draw)));
 
