@@ -52,10 +52,9 @@ def list_(as_json: bool) -> int:
 
 @env.command()
 @click.argument("spec")
-@click.option("--version", help="Version of the documented bugs.  [default: the last version]")
 @click.option("--timeout", "timeout_s", default=30.0, show_default=True, help="Seconds to wait for a reply.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def check(spec: str, version: str | None, timeout_s: float, as_json: bool) -> int:
+def check(spec: str, timeout_s: float, as_json: bool) -> int:
     """Check an environment; the exit code is 1 if a check fails.
 
     SPEC is a built-in environment, a folder, or http://HOST:PORT of a hub. The protocol is always checked. In a
@@ -63,13 +62,14 @@ def check(spec: str, version: str | None, timeout_s: float, as_json: bool) -> in
     reproduction of each bug must show the bug, but not in the build that differs only in this bug.
     """
     from robogaze.cli import EXIT_ERROR
+    from robogaze.datasets.builds import is_address
     from robogaze.interactive.environments import load_folder
     from robogaze.interactive.environments.check import check_folder, check_protocol
 
-    folder = None if spec.startswith(("http://", "https://")) else load_folder(spec.partition(":")[0], version)
+    folder = None if is_address(spec) else load_folder(spec.partition(":")[0])
 
     async def checked() -> tuple[Checked, ...]:
-        protocol = await check_protocol(spec, timeout_s, version)
+        protocol = await check_protocol(spec, timeout_s)
         return protocol if folder is None else (*protocol, *await check_folder(folder, timeout_s))
 
     results = asyncio.run(checked())
@@ -88,10 +88,9 @@ def check(spec: str, version: str | None, timeout_s: float, as_json: bool) -> in
 
 @env.command()
 @click.argument("spec")
-@click.option("--version", help="Version of the documented bugs.  [default: the last version]")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=5000, show_default=True, help="Port to listen on; 0 takes any free port.")
-def serve(spec: str, version: str | None, host: str, port: int) -> int:
+def serve(spec: str, host: str, port: int) -> int:
     """Serve an environment over HTTP, with the paths of a GBQA hub, until interrupted.
 
     SPEC is a built-in environment or a folder; NAME:clean, NAME:+BUG and NAME:-BUG serve other builds of it.
@@ -102,8 +101,8 @@ def serve(spec: str, version: str | None, host: str, port: int) -> int:
     from robogaze.interactive.environments import load_folder, open_environment
     from robogaze.interactive.environments.server import serve_environment
 
-    folder = load_folder(spec.partition(":")[0], version)
-    app = serve_environment(lambda: open_environment(spec, mode="qa", version=version), folder.title, folder.version)
+    folder = load_folder(spec.partition(":")[0])
+    app = serve_environment(lambda: open_environment(spec, mode="qa"), folder.title, folder.version)
     try:
         import uvicorn
     except ImportError as error:

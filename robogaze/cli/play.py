@@ -100,10 +100,11 @@ def play(environments: tuple[str, ...], model: str, out: Path, as_json: bool, **
 
 def _check_environments(environments: tuple[str, ...]) -> None:
     """Raise InputError for an environment that is not there, before anything heavy is loaded."""
+    from robogaze.datasets.builds import is_address
     from robogaze.interactive.environments import load_folder
 
     for spec in environments:
-        if not spec.startswith(("http://", "https://")):
+        if not is_address(spec):
             load_folder(spec.partition(":")[0])
 
 

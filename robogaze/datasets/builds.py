@@ -7,8 +7,13 @@ from robogaze.errors import InputError
 _SWITCHES = re.compile(r"clean|([+-]\w+)+")
 
 
+def is_address(spec: str) -> bool:
+    """Whether the spec of an environment is the address of a server."""
+    return spec.startswith(("http://", "https://"))
+
+
 def parse_switches(switches: str, bugs: tuple[str, ...]) -> frozenset[str]:
-    """The bugs of a build: all for "", none for `clean`, `+a+b` these alone, `-a` all but this.
+    """The bugs of a build: all for "", none for `clean`, only a and b for `+a+b`, all except a for `-a`.
 
     Raises InputError for other texts and for an unknown bug.
     """

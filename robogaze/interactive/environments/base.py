@@ -6,10 +6,13 @@ from typing import Literal, Protocol
 
 from pydantic import JsonValue as Json
 
-from robogaze.errors import EnvironmentFault, FaultKind
+from robogaze.errors import EnvironmentFault
 
 Mode = Literal["player", "qa"]
 """What an agent may see: as a player the replies alone; in quality assurance also the documents."""
+
+MOST_LINES = 50
+"""How many lines a search in the documents returns."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +53,8 @@ class Documents(Protocol):
         """Lines of a document, counted from 1, both ends included; None reads to its end."""
         ...
 
-    async def search(self, pattern: str, max_results: int = 50) -> tuple[DocumentLine, ...]:
-        """The first lines that contain a text, in any case, by path and line."""
+    async def search(self, text: str) -> tuple[DocumentLine, ...]:
+        """The first MOST_LINES lines that contain a text in upper or lower case, by path and line."""
         ...
 
     async def debug_log(self) -> str:
@@ -91,4 +94,4 @@ class Environment(Protocol):
         ...
 
 
-__all__ = ["DocumentLine", "Documents", "Environment", "EnvironmentFault", "FaultKind", "Json", "Mode", "Observation"]
+__all__ = ["DocumentLine", "Documents", "Environment", "EnvironmentFault", "Json", "Mode", "Observation"]

@@ -21,9 +21,9 @@ class Checked:
     problem: str = ""
 
 
-async def check_protocol(spec: str, timeout_s: float = 30.0, version: str | None = None) -> tuple[Checked, ...]:
+async def check_protocol(spec: str, timeout_s: float = 30.0) -> tuple[Checked, ...]:
     """Check what every environment promises, in a session of its own. Raises EnvironmentFault, InputError."""
-    player = open_environment(spec, mode="player", timeout_s=timeout_s, version=version)
+    player = open_environment(spec, mode="player", timeout_s=timeout_s)
     try:
         first = await player.reset()
         after = await player.act("look")
@@ -35,7 +35,7 @@ async def check_protocol(spec: str, timeout_s: float = 30.0, version: str | None
             Checked("the state is that of the last reply", _unless(seen.state == after.state, "it differs")),
             Checked("a new session starts from the same state", _difference(first, again)),
             Checked("the same commands give the same replies", _difference(after, repeated)),
-            await _check_documents(spec, timeout_s, version),
+            await _check_documents(spec, timeout_s),
         )
     finally:
         await player.close()
@@ -62,9 +62,9 @@ async def check_folder(folder: EnvironmentFolder, timeout_s: float = 30.0) -> tu
     return (*won, *found)
 
 
-async def _check_documents(spec: str, timeout_s: float, version: str | None) -> Checked:
+async def _check_documents(spec: str, timeout_s: float) -> Checked:
     name = "documents are listed, read and searched"
-    environment = open_environment(spec, mode="qa", timeout_s=timeout_s, version=version)
+    environment = open_environment(spec, mode="qa", timeout_s=timeout_s)
     try:
         documents = environment.documents()
         if documents is None:

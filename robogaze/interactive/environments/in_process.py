@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Protocol, TypeVar
 
-from robogaze.interactive.environments.base import DocumentLine, Documents, EnvironmentFault, Observation
+from robogaze.interactive.environments.base import MOST_LINES, DocumentLine, Documents, EnvironmentFault, Observation
 from robogaze.threads import in_thread
 
 Result = TypeVar("Result")
@@ -88,14 +88,14 @@ class TextDocuments:
             raise EnvironmentFault(f"{path!r} is not one of the documents: {', '.join(sorted(self._texts))}", "refused")
         return "".join(self._texts[path].splitlines(keepends=True)[max(start_line, 1) - 1 : end_line])
 
-    async def search(self, pattern: str, max_results: int = 50) -> tuple[DocumentLine, ...]:
-        found = (
+    async def search(self, text: str) -> tuple[DocumentLine, ...]:
+        found = [
             DocumentLine(path, number, line)
             for path in sorted(self._texts)
             for number, line in enumerate(self._texts[path].splitlines(), 1)
-            if pattern.casefold() in line.casefold()
-        )
-        return tuple(line for line, _ in zip(found, range(max_results), strict=False))
+            if text.casefold() in line.casefold()
+        ]
+        return tuple(found[:MOST_LINES])
 
     async def debug_log(self) -> str:
         return "\n".join(self._log())

@@ -144,8 +144,8 @@ async def test_documents_are_listed_read_and_searched(spec: str) -> None:
         assert await documents.read(path, 2, 3) == "".join(lines[1:3])
         assert await documents.read(path, len(lines)) == lines[-1]
         wanted = lines[0].strip()
-        found = await documents.search(wanted.upper(), max_results=1)
-        assert len(found) == 1
+        found = await documents.search(wanted.upper())
+        assert len(found) <= 50
         assert wanted.lower() in found[0].text.lower()
         assert (await documents.read(found[0].path, found[0].line, found[0].line)).strip() == found[0].text.strip()
     assert await documents.search("no such line (in") == ()

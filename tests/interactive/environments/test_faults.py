@@ -135,7 +135,7 @@ async def test_a_reply_without_an_id_starts_no_session() -> None:
             environment = open_environment(address, mode="player", timeout_s=60)
             kind, message = await kind_of(environment.reset())
             assert kind == "invalid_reply"
-            assert "it has no game_id" in message
+            assert "game_id: " in message
             await environment.close()
 
 
