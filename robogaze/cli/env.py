@@ -123,8 +123,6 @@ def serve(spec: str, host: str, port: int) -> int:
               help="Number of bugs of each difficulty: easy, medium or hard.")  # fmt: skip
 @click.option("--target", type=click.FloatRange(0, 1), metavar="SHARE",
               help="Extend the environment until an agent finds at least this share of the bugs.")  # fmt: skip
-@click.option("--judge", metavar="SPEC", help="Judge that decides which bugs the agent found.  [default: the model]")
-@click.option("--builder", default="studio", show_default=True, help="Pipeline that builds the environment.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def new(
     proposal: str,
@@ -132,8 +130,6 @@ def new(
     out: Path,
     bugs: str,
     target: float | None,
-    judge: str | None,
-    builder: str,
     as_json: bool,
 ) -> int:
     """Build an environment with bugs from a PROPOSAL of a few sentences.
@@ -142,20 +138,18 @@ def new(
     Running it proves that the environment can be won, and that each bug shows in its reproduction. Run the same command
     again to resume a build. To play the environment, use `robogaze play FOLDER`.
     """
-    from robogaze.backends.config import ModelsConfig
     from robogaze.cli import EXIT_UNFINISHED, quiet_retries
     from robogaze.interactive.builder.build import BuildOptions, build_environment
     from robogaze.interactive.environments.program import without_network
 
-    options = BuildOptions(_numbers(bugs), target, builder, judge or model)
-    config = ModelsConfig.read(model)
+    options = BuildOptions(_numbers(bugs), target)
     quiet_retries()
     if not without_network():
         click.echo("warning: this system does not let a user take the network from a process", err=True)
     interrupt.keeps(f"answers are kept in {out}; run the same command again to resume")
     built = asyncio.run(
         build_environment(
-            proposal, models=config, out=out, options=options, environ=os.environ,
+            proposal, model=model, out=out, options=options, environ=os.environ,
             say=lambda line: click.echo(line, err=True),
         )
     )  # fmt: skip
@@ -178,9 +172,7 @@ def _numbers(bugs: str) -> dict[str, int]:
 
 def _show_built(built: BuiltEnvironment, as_json: bool) -> None:
     if as_json:
-        head = {"schema_version": 1, "folder": str(built.folder), "title": built.title, "reached": built.reached}
-        rest = {"bugs": [bug.record for bug in built.bugs], "walkthrough": built.walkthrough, "found": built.found}
-        click.echo(json.dumps({**head, **rest, "target": built.target, "usage": built.usage.model_dump()}))
+        click.echo(json.dumps({"schema_version": 1, "folder": str(built.folder), **built.record}))
         return
     click.echo(f"{built.title}: {built.folder}")
     for bug in built.bugs:

@@ -1,7 +1,7 @@
 """Requests to the models about one play.
 
-What is known about the play comes first: the environment, the types of faults, memories and the steps, oldest first, so
-that consecutive requests share a long beginning. The pictures of the last reply and the prompt follow.
+A request begins with what is known about the play: the environment, the types of faults, memories, and the steps with
+the oldest first. So consecutive requests share a long beginning. The pictures of the last reply and the prompt follow.
 """
 
 from collections.abc import Mapping
@@ -19,8 +19,9 @@ from robogaze.stages.asking import Asker, Parts, Query
 class PlayVariables(TypedDict):
     """The variables of the prompt `play`: what is known about a play.
 
-    `documents` are the names of the documents that can be read, None where the environment has none. `memory` is what
-    earlier sessions left; `summary` is that of the steps up to `summarised`. `entries` are the steps since then.
+    `documents` are the names of the documents that can be read, None without documents. `memory` has the notes of
+    earlier sessions. `summary` is the summary of the steps up to the step `summarised`, and `entries` are the steps
+    after this step.
     """
 
     session: int
@@ -37,7 +38,7 @@ class PlayVariables(TypedDict):
 
 
 class StepVariables(TypedDict):
-    """The variables of the prompt `play_step`; `claims` are the titles and verdicts of what was suspected so far."""
+    """The variables of the prompt `play_step`; `claims` are the titles and verdicts of the faults suspected so far."""
 
     budget: int
     steps_left: int
@@ -47,8 +48,9 @@ class StepVariables(TypedDict):
 
 
 class RulingVariables(TypedDict):
-    """The variables of the prompt `play_ruling`: the claim and the steps that it cites; of its replay, all commands and
-    the last replies.
+    """The variables of the prompt `play_ruling`.
+
+    These are the claim, the steps that it cites, all commands of its replay, and the last replies of the replay.
     """
 
     claim: Mapping[str, Any]
@@ -78,12 +80,12 @@ PLAY_PROMPTS: Mapping[str, type] = {
     "play_summary": SummaryVariables,
     "play_memory": MemoryVariables,
 }
-"""The prompts of a play with their variables."""
+"""The prompts of a play and their variables."""
 
 
 @dataclass
 class PlayClient(Asker):
-    """Queries the models about one play and keeps the ledger. `seed` is that of the decoding, None for the model's."""
+    """Queries the models about one play and keeps the ledger. `seed` None is the seed in the model's settings."""
 
     domain: Domain
     models: Models
@@ -108,7 +110,7 @@ class PlayClient(Asker):
         return await self._ask(query, parts, self._rounds + 1)
 
     def request(self, query: Query, parts: Parts, model: Model, attempt: int) -> Request:
-        """The request that a query becomes, with the seed of the play."""
+        """The request for a query, with the seed of the play."""
         request = super().request(query, parts, model, attempt)
         if self.seed is None:
             return request

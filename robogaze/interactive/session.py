@@ -1,13 +1,13 @@
 """One play: an agent in a session with an environment (GBQA, section 4).
 
-A step is decided by one answer: a reflection on the last reply against what was predicted, a suspected fault if there
-is one, and the next command with its prediction. A suspected fault is reproduced on a fresh session before it is
-reported (`robogaze.interactive.verification`). A play ends when the agent ends it, when its steps are used up, when it
-repeats itself, and when commands or answers fail in a row. The last two, and an environment that cannot be reached any
-more, are failures of the play.
+One answer of the model decides a step: it compares the last reply with the prediction, may name a suspected fault, and
+gives the next command with a prediction. A suspected fault is reproduced in a fresh session before it is reported
+(`robogaze.interactive.verification`). A play ends when the agent ends it, when its steps are used up, when it repeats
+itself, and when several commands or answers in a row fail. It also ends when the environment cannot be reached any
+more. The last three are failures of the play.
 
-Nothing is kept between two starts but the answers of the models: a play that was interrupted is played again from the
-start, with the answers it had, and so arrives at the same step.
+Only the answers of the models are kept when a play is interrupted. The play is then repeated from its start with the
+stored answers, and so arrives at the same step.
 """
 
 from collections.abc import Callable
@@ -31,6 +31,7 @@ from robogaze.interactive.play_client import (
     StepVariables,
     SummaryVariables,
 )
+from robogaze.interactive.play_options import PlayOptions
 from robogaze.interactive.readings import read_document
 from robogaze.interactive.replay import send
 from robogaze.interactive.screen import screen_images
@@ -46,34 +47,27 @@ FAULT_KINDS = {
     "refused": FailureKind.REFUSED,
     "invalid_reply": FailureKind.SERVER_FAULT,
 }
-"""What a fault of the environment is in a report."""
-
-
-@dataclass(frozen=True)
-class PlaySettings:
-    """What is played and how long: `budget` is in steps; `session` counts from 1."""
-
-    budget: int
-    session: int
-    sessions: int
-    agent: AgentSpec
-    earlier: tuple[Memory, ...] = ()
+"""The kind of failure in a report for each kind of fault of an environment."""
 
 
 @dataclass
 class PlaySession:
-    """A play in progress; `environment` is where it is played, `fresh` a second session for replays.
+    """A play in progress. It is the session `number`, from 1; `earlier` are the notes that earlier sessions left.
 
-    `stopped` says why it ended; `failures` is empty for a play that ended as it should; `notes` are for the reader of
-    the report. `on_step` is called after each entry of the trace that is complete.
+    The play uses `environment`; replays use `fresh`, a second session. `on_step` is called with each entry of the
+    trace that is complete. `stopped` says why the play ended; `failures` is empty if nothing failed; `notes` are for
+    the reader of the report.
     """
 
-    settings: PlaySettings
+    number: int
+    options: PlayOptions
+    agent: AgentSpec
+    earlier: tuple[Memory, ...]
     domain: Domain
     client: PlayClient
     environment: Environment
     fresh: Environment
-    on_step: Callable[[PlayEntry], None] = lambda entry: None
+    on_step: Callable[[PlayEntry], None]
     trace: Trace = field(default_factory=Trace)
     claims: list[PlayClaim] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
@@ -87,13 +81,9 @@ class PlaySession:
     _handed_over: int = 0
 
     @property
-    def agent(self) -> AgentSpec:
-        return self.settings.agent
-
-    @property
     def steps_left(self) -> int:
         """The steps that may still be made."""
-        return self.settings.budget - self.trace.steps
+        return self.options.budget - self.trace.steps
 
     @property
     def decided(self) -> bool:
@@ -101,7 +91,7 @@ class PlaySession:
         return any(call.stage == STEP_STAGE and call.outcome == "answered" for call in self.client.calls)
 
     async def play(self) -> None:
-        """Play to the end. Raises EnvironmentFault if the environment cannot be started at all."""
+        """Play to the end. Raises EnvironmentFault if the environment cannot be started."""
         self._add(await self.environment.reset(), kind="start", tool="start")
         await self._list_documents()
         try:
@@ -131,7 +121,7 @@ class PlaySession:
     # Deciding.
 
     async def _decide(self) -> StepAnswer | None:
-        """The next decision; None if no answer can be used. An invalid one is asked for again, as another sample."""
+        """The next decision; None without a valid answer. After an invalid answer, another sample is asked for."""
         tools, failure = self._tools(), None
         for sample in range(self.agent.failures_in_a_row):
             try:
@@ -150,7 +140,7 @@ class PlaySession:
         entry = self.trace.last
         reflects = self.agent.reflection and entry.kind in ("act", "restart")
         variables = StepVariables(
-            budget=self.settings.budget,
+            budget=self.options.budget,
             steps_left=self.steps_left,
             reflects=reflects,
             tools=tools,
@@ -169,7 +159,7 @@ class PlaySession:
         )
 
     def _step_check(self) -> Callable[[StepAnswer], str | None]:
-        """Checks an answer. Evidence that was not observed is sent back once; then the claim is rejected for it."""
+        """A check of an answer. A claim with evidence that was not observed is sent back once, and later rejected."""
         sent_back: list[str] = []
 
         def check(answer: StepAnswer) -> str | None:
@@ -197,20 +187,20 @@ class PlaySession:
     def known(self) -> PlayVariables:
         """What is known about the play, for prompts."""
         session = self.trace.session
-        taxonomy, settings = self.domain.taxonomy, self.settings
+        taxonomy = self.domain.taxonomy
         first = self._summarised_entries if self.agent.within_sessions else 0
         if not self.agent.within_sessions:
             first = max(0, len(session) - self.agent.steps_without_memory)
         before = next((entry for entry in reversed(session[:first]) if entry.kind != "read"), None)
         return PlayVariables(
-            session=settings.session,
-            sessions=settings.sessions,
-            budget=settings.budget,
+            session=self.number,
+            sessions=self.options.sessions,
+            budget=self.options.budget,
             documents=self.files,
             dimensions=taxonomy.dimensions,
             cascade=taxonomy.cascade,
             not_annotated=taxonomy.not_annotated,
-            memory=settings.earlier,
+            memory=self.earlier,
             summary=self.summary,
             summarised=self.summarised,
             entries=tuple(
@@ -271,7 +261,7 @@ class PlaySession:
             self.trace.change_last(as_expected=reflection.as_expected, difference=reflection.difference)
 
     async def _suspect(self, candidate: CandidateAnswer) -> None:
-        """Record a suspected fault, and decide it as far as the agent can."""
+        """Record a suspected fault, and decide whether it is reported."""
         dimension = self.domain.dimension_of[candidate.type]
         claim, fault = new_claim(f"H{len(self.claims) + 1}", candidate, dimension, self.trace)
         self.trace.change_last(claims=(*self.trace.last.claims, claim.id))
@@ -289,10 +279,10 @@ class PlaySession:
 
     @property
     def _verifier(self) -> Verifier:
-        return Verifier(self.agent, self.settings.budget, self.client, self.fresh, self.trace)
+        return Verifier(self.agent, self.options.budget, self.client, self.fresh, self.trace)
 
     async def reproduce_reports(self) -> None:
-        """After the play: replay and shorten each report. An environment that fails is a failure of the play."""
+        """Replay and shorten each report after the play. A fault of the environment is a failure of the play."""
         accepted = [claim for claim in self.claims if claim.verdict == "accepted"]
         for claim in accepted:
             claim.set_reproduction(claim.best_commands, None, replays=0)
@@ -303,7 +293,7 @@ class PlaySession:
             self.fail(fault)
 
     async def _summarise(self) -> None:
-        """With in-session memory: summarise the older half once twice as many steps as wanted are in full detail."""
+        """With in-session memory, summarise the older half of the steps once 2 x `recent_steps` are shown in full."""
         session, recent = self.trace.session, self.agent.recent_steps
         if not self.agent.within_sessions or len(session) - self._summarised_entries < 2 * recent:
             return
@@ -320,15 +310,15 @@ class PlaySession:
 
     @property
     def can_distil(self) -> bool:
-        """Whether the model decided something and still answers; a play that is to be played again leaves nothing."""
+        """Whether a model decided a step and still answers. A play that will be repeated leaves no notes."""
         kinds = {failure.kind for failure in self.failures}
         return self.decided and not any(kind.unanswered or kind is FailureKind.INVALID_ANSWER for kind in kinds)
 
     async def distil(self) -> Memory | None:
-        """What the next session should know; None without an answer, which is a failure of the play."""
+        """The notes for the next session; None without an answer, which is a failure of the play."""
         variables = MemoryVariables(
             steps=self.trace.steps,
-            budget=self.settings.budget,
+            budget=self.options.budget,
             claims=tuple(claim.shown() for claim in self.claims),
         )
         try:
@@ -366,19 +356,19 @@ class PlaySession:
             self.failures.append(Failure(stage=STEP_STAGE, kind=FailureKind.LOOPED, message=text))
 
     def fail(self, fault: EnvironmentFault) -> None:
-        """Note that the environment failed and could not be used any more."""
+        """End the play with a failure, because the environment cannot be used any more."""
         self.stopped = self.stopped or "the environment failed"
         self.failures.append(Failure(stage=ENVIRONMENT_STAGE, kind=FAULT_KINDS[fault.kind], message=str(fault)))
 
     def _report_last(self) -> None:
-        """Hand over the entries that are complete: no later answer changes them."""
+        """Call `on_step` with the new entries, which no later answer changes."""
         for entry in self.trace.entries[self._handed_over :]:
             self.on_step(entry)
         self._handed_over = len(self.trace.entries)
 
 
 def _same(claim: PlayClaim, other: PlayClaim) -> bool:
-    """Whether a claim that was not rejected is of the same type as another and cites the same."""
+    """Whether a claim has the type and the evidence of another claim, and was not rejected."""
     return (
         claim.verdict in ("accepted", "unverified")
         and claim.candidate.type == other.candidate.type

@@ -1,4 +1,4 @@
-"""Environments that run in this process, or in one that it starts: sessions of an engine behind the protocol."""
+"""Environments that an engine runs in this process, or in a process that the engine starts."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ Result = TypeVar("Result")
 
 
 class World(Protocol):
-    """One session of an engine; its methods wait. `log` has a line for each thing that the engine did."""
+    """One session of an engine; its methods block. `log` has a line for each thing that the engine did."""
 
     log: list[str]
 
@@ -27,7 +27,7 @@ StartWorld = Callable[[], World]
 
 
 class InProcessEnvironment:
-    """An environment whose sessions are worlds. Each action has a time limit; after it the session is lost."""
+    """An environment whose sessions are worlds. A session ends when an action takes longer than the time limit."""
 
     def __init__(self, name: str, start: StartWorld, documents: Mapping[str, str] | None, timeout_s: float) -> None:
         self.name = name
@@ -74,7 +74,7 @@ class InProcessEnvironment:
 
 
 class TextDocuments:
-    """Documents that are held as texts by their paths."""
+    """The texts of documents by their paths, and the debug log of a session."""
 
     def __init__(self, texts: Mapping[str, str], log: Callable[[], tuple[str, ...]]) -> None:
         self._texts = texts

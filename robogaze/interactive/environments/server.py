@@ -1,4 +1,4 @@
-"""Serves an environment with the paths of a GBQA hub. Documents can be read, not written."""
+"""Serves an environment with the paths of a GBQA hub. Documents can be read but not written."""
 
 import asyncio
 import re
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 MOST_SESSIONS = 256
-"""The oldest session ends when another one starts."""
+"""The maximum number of sessions; when one more starts, the oldest one ends."""
 
 _STATUS = {"timeout": 504, "unreachable": 502, "refused": 400, "invalid_reply": 502}
 

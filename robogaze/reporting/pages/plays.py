@@ -1,6 +1,6 @@
 """The page of plays: what an agent reported, how that was replayed, and every step with its prediction.
 
-It has no script: each play and each step is a section that opens, and reports link to the steps that show them.
+The page has no script: plays are sections that open, and reports link to the steps that show them.
 """
 
 from base64 import b64encode
@@ -28,7 +28,7 @@ _REPRODUCED = {True: "reproduced", False: "did not show again", None: "not repla
 
 @dataclass(frozen=True)
 class PageStep:
-    """A step on the page; `anchor` is its address, `picture` its screen as a data URI."""
+    """A step on the page; `anchor` is its address, `picture` its screen as a data URI, None without a picture."""
 
     entry: PlayEntry
     anchor: str
@@ -36,29 +36,27 @@ class PageStep:
 
     @property
     def surprising(self) -> bool:
-        """Whether the reply was not as predicted, or there was none."""
+        """Whether the reply was not as predicted, or there was no reply."""
         return self.entry.as_expected is False or self.entry.fault is not None
 
 
 @dataclass(frozen=True)
-class PageReport:
-    """A reported fault on the page; `steps` are the numbers and addresses of the steps that show it."""
-
-    event: Event
-    name: str
-    replay: str
-    steps: tuple[tuple[int, str], ...]
-
-
-@dataclass(frozen=True)
 class PagePlay:
-    """A play on the page. `others` are the suspicions that were not reported, with the steps that they cite."""
+    """A play on the page."""
 
     report: Report
     setting: str
-    reports: tuple[PageReport, ...]
-    others: tuple[tuple[Hypothesis, str, tuple[tuple[int, str], ...]], ...]
     steps: tuple[PageStep, ...]
+
+    @property
+    def not_reported(self) -> list[Hypothesis]:
+        """The suspicions that were not reported."""
+        return [claim for claim in self.report.hypotheses if claim.verdict != "accepted"]
+
+    def cited(self, claim: Event | Hypothesis) -> list[PageStep]:
+        """The steps that the evidence of a claim cites."""
+        frames = {frame for evidence in claim.evidence for frame in evidence.frames}
+        return [step for step in self.steps if step.entry.step in frames and step.entry.kind != "read"]
 
 
 def has_plays(root: Path) -> bool:
@@ -70,8 +68,7 @@ def write_plays_page(root: Path, domain: Domain) -> WrittenPage:
     """Write index.html into a run folder of plays, from its reports and traces. Raises InputError for a bad trace."""
     run = StoredRun(root)
     reports = [report for line in run.lines if (report := run.report(line.clip_id)) is not None]
-    plays = [_play(run, number, report, domain) for number, report in enumerate(reports, start=1)]
-    found = sum(len(play.reports) for play in plays)
+    found = sum(len(report.events) for report in reports)
     title = root.resolve().name
     text = document(
         "plays.html.j2",
@@ -81,9 +78,11 @@ def write_plays_page(root: Path, domain: Domain) -> WrittenPage:
         {},
         {},
         name=title,
-        headline=f"{count(found, 'fault')} reported in {count(len(plays), 'play')}",
+        headline=f"{count(found, 'fault')} reported in {count(len(reports), 'play')}",
         table=page_table(next(play_tables(reports, run.unreadable))),
-        plays=plays,
+        plays=[_play(run, number, report) for number, report in enumerate(reports, start=1)],
+        names={kind.id: kind.name for kind in domain.types.values()},
+        reproduced=_REPRODUCED,
         unplayed=run.unreadable,
     )
     path = root / "index.html"
@@ -91,38 +90,11 @@ def write_plays_page(root: Path, domain: Domain) -> WrittenPage:
     return WrittenPage(path, ())
 
 
-def _play(run: StoredRun, number: int, report: Report, domain: Domain) -> PagePlay:
+def _play(run: StoredRun, number: int, report: Report) -> PagePlay:
     entries = _trace(run.root / report.clip.uri)
-    pictures = run.frames(report.clip.id)
-    steps = tuple(_steps(entries, number, pictures))
-    anchors = {step.entry.step: step.anchor for step in steps if step.entry.kind != "read"}
-    names = {kind.id: kind.name for kind in domain.types.values()}
     facts = report.provenance.media
     setting = ", ".join(f"{name} {facts[name]}" for name in ("mode", "budget", "agent", "memory") if name in facts)
-    return PagePlay(
-        report=report,
-        setting=setting,
-        reports=tuple(
-            PageReport(
-                event,
-                names.get(event.type, event.type),
-                _REPRODUCED[None if event.reproduction is None else event.reproduction.reproduced],
-                _cited(event, anchors),
-            )
-            for event in report.events
-        ),
-        others=tuple(
-            (claim, names.get(claim.type, claim.type), _cited(claim, anchors))
-            for claim in report.hypotheses
-            if claim.verdict != "accepted"
-        ),
-        steps=steps,
-    )
-
-
-def _cited(claim: Event | Hypothesis, anchors: Mapping[int, str]) -> tuple[tuple[int, str], ...]:
-    cited = sorted({frame for evidence in claim.evidence for frame in evidence.frames})
-    return tuple((step, anchors[step]) for step in cited if step in anchors)
+    return PagePlay(report, setting, tuple(_steps(entries, number, run.frames(report.clip.id))))
 
 
 def _steps(entries: Sequence[PlayEntry], number: int, pictures: Mapping[int, bytes]) -> Iterator[PageStep]:
@@ -133,7 +105,7 @@ def _steps(entries: Sequence[PlayEntry], number: int, pictures: Mapping[int, byt
 
 
 def _trace(path: Path) -> tuple[PlayEntry, ...]:
-    """The entries of a trace; empty if it is not there."""
+    """The entries of a trace; empty without a file."""
     if not path.is_file():
         return ()
     try:
