@@ -145,7 +145,9 @@ def new(
     options = BuildOptions(_numbers(bugs), target)
     quiet_retries()
     if not without_network():
-        click.echo("warning: this system does not let a user take the network from a process", err=True)
+        click.echo(
+            "warning: programs run with network access, because this system cannot start a process without it", err=True
+        )
     interrupt.keeps(f"answers are kept in {out}; run the same command again to resume")
     built = asyncio.run(
         build_environment(

@@ -21,7 +21,7 @@ from robogaze.stats.resample import Sums
 Matrix = NDArray[np.float64]
 
 STEPS = (50, 100, 200, 500)
-"""The budgets of GBQA's Table 1; recall is also computed from what a play reported within so many steps."""
+"""The budgets of GBQA's Table 1. Recall is also computed from what a play reported within these numbers of steps."""
 
 
 @dataclass(frozen=True)
@@ -118,13 +118,13 @@ def _group(setting: Mapping[str, Any], plays: Sequence[JudgedPlay], level: float
 
 
 def _order(value: Any) -> tuple[bool, float, str]:
-    """Numbers by size, before texts."""
+    """A sort key: numbers by size, before texts."""
     number = value if isinstance(value, int | float) else 0
     return isinstance(value, str), number, str(value)
 
 
 _BUGS, _FOUND, _REPORTS = range(3)
-"""The columns of an environment's row."""
+"""The columns of the matrix with a row for each environment."""
 
 
 def _share(top: int, *bottom: int) -> Callable[[Matrix], Matrix]:
@@ -158,7 +158,7 @@ def _counts(play: JudgedPlay) -> tuple[int, int, int]:
 
 
 def _rows(items: Iterable[tuple[Any, tuple[int, ...]]], columns: int) -> Matrix:
-    """The sums of rows by key, shape (keys, columns)."""
+    """The sum of the rows of each key, shape (keys, columns)."""
     rows: dict[Any, Matrix] = {}
     for key, row in items:
         rows[key] = rows.get(key, np.zeros(columns)) + row
@@ -180,7 +180,7 @@ def _found_in_any(plays: Sequence[JudgedPlay], level: float) -> Estimate:
 
 
 def _bugs(plays: Sequence[JudgedPlay], difficulty: str | None = None) -> Matrix:
-    """For each bug, in how many plays it was found, and in how many it is; shape (bugs, 2)."""
+    """For each bug, the number of plays that found it, and the number of plays that could; shape (bugs, 2)."""
     pairs = []
     for play in plays:
         for bug in play.of.bugs:

@@ -1,6 +1,6 @@
 """A run of plays: several environments and sessions side by side, in one run folder.
 
-    plays/<play id>/trace.jsonl       the steps of a play, written step by step
+    plays/<play id>/trace.jsonl       the steps of a play
     memory/<environment>.json         what the sessions in an environment leave to the next session
     reports/<play id>.json            the report on a play, as for a clip
     plays/<play id>/report.json, .md  the report in GBQA's form
@@ -34,7 +34,6 @@ from robogaze.interactive.play_client import PlayClient
 from robogaze.interactive.play_options import PlayOptions, check_plays, configuration_of
 from robogaze.interactive.play_report import PlayId, play_report
 from robogaze.interactive.session import PlaySession
-from robogaze.interactive.trace import PlayEntry, first_divergence
 from robogaze.store import ManifestLine, RunFolder, file_name, write_whole
 from robogaze.sync import synchronous
 
@@ -76,8 +75,8 @@ class PlayRun:
     on_report: Callable[[Report], None] = lambda report: None
     unplayed: list[UnplayedPlay] = field(default_factory=list)
     stopped: RunStopped | None = None
-    steps: dict[str, int] = field(default_factory=dict)
-    """The last step of each play that is in progress."""
+    in_progress: dict[str, PlaySession] = field(default_factory=dict)
+    """The plays that have begun and not ended, by their ids."""
 
     @property
     def agent(self) -> AgentSpec:
@@ -139,9 +138,9 @@ class PlayRun:
         """Play once, and store the report. A play whose environment cannot be started is kept in `unplayed`."""
         try:
             async with self._session(play) as session:
+                self.in_progress[str(play)] = session
                 await session.play()
                 await session.reproduce_reports()
-                self._note_divergence(play, session)
                 if self.agent.across_sessions and session.can_distil:
                     await self._remember(play, session)
         except EnvironmentFault as fault:
@@ -149,7 +148,7 @@ class PlayRun:
         else:
             self._store(play, session)
         finally:
-            self.steps.pop(str(play), None)
+            self.in_progress.pop(str(play), None)
 
     @asynccontextmanager
     async def _session(self, play: PlayId) -> AsyncIterator[PlaySession]:
@@ -170,37 +169,10 @@ class PlayRun:
                 client=client,
                 environment=environment,
                 fresh=fresh,
-                on_step=self._writer(play),
             )
         finally:
             await environment.close()
             await fresh.close()
-
-    def _trace_path(self, play: PlayId) -> Path:
-        return self.folder.root / "plays" / file_name(str(play)) / "trace.jsonl"
-
-    def _writer(self, play: PlayId) -> Callable[[PlayEntry], None]:
-        """Writes the trace of a play step by step; the earlier trace of an interrupted play is kept aside."""
-        path = self._trace_path(play)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_file():
-            path.replace(_earlier(path))
-
-        def write(entry: PlayEntry) -> None:
-            with path.open("a", encoding="utf-8") as file:
-                file.write(f"{entry.model_dump_json()}\n")
-            self.steps[str(play)] = entry.step
-
-        return write
-
-    def _note_divergence(self, play: PlayId, session: PlaySession) -> None:
-        """Note the first step of a resumed play at which the environment replied differently than before."""
-        step = first_divergence(_earlier(self._trace_path(play)), session.trace.entries)
-        if step is not None:
-            session.notes.append(
-                f"When the play was resumed, the environment answered step {step} otherwise than before; from there on "
-                "the play is a new one."
-            )
 
     async def _remember(self, play: PlayId, session: PlaySession) -> None:
         """Store the notes that a session leaves to the next session."""
@@ -212,9 +184,8 @@ class PlayRun:
 
     def _store(self, play: PlayId, session: PlaySession) -> None:
         """Write the trace, GBQA's files, and last the report, since a play without a report is played again."""
-        path, text = self._trace_path(play), session.trace.text()
+        path, text = self.folder.root / "plays" / file_name(str(play)) / "trace.jsonl", session.trace.text()
         write_whole(path, text)
-        _earlier(path).unlink(missing_ok=True)
         report = play_report(play, session, path.relative_to(self.folder.root).as_posix(), self._facts(play))
         files = play_files(report, played_steps(path))
         for name in ("report.json", "report.md"):
@@ -250,11 +221,6 @@ class PlayRun:
             self.stopped,
             self.folder.root,
         )
-
-
-def _earlier(path: Path) -> Path:
-    """Where the trace of an interrupted play is kept while it is played again."""
-    return path.with_name(f"earlier-{path.name}")
 
 
 @asynccontextmanager

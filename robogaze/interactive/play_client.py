@@ -37,48 +37,12 @@ class PlayVariables(TypedDict):
     entries: tuple[Mapping[str, Any], ...]
 
 
-class StepVariables(TypedDict):
-    """The variables of the prompt `play_step`; `claims` are the titles and verdicts of the faults suspected so far."""
-
-    budget: int
-    steps_left: int
-    reflects: bool
-    tools: tuple[str, ...]
-    claims: tuple[Mapping[str, Any], ...]
-
-
-class RulingVariables(TypedDict):
-    """The variables of the prompt `play_ruling`.
-
-    These are the claim, the steps that it cites, all commands of its replay, and the last replies of the replay.
-    """
-
-    claim: Mapping[str, Any]
-    steps: tuple[int, ...]
-    commands: tuple[str, ...]
-    replay: tuple[Mapping[str, Any], ...]
-
-
-class SummaryVariables(TypedDict):
-    """The variables of the prompt `play_summary`."""
-
-    until: int
-
-
-class MemoryVariables(TypedDict):
-    """The variables of the prompt `play_memory`."""
-
-    steps: int
-    budget: int
-    claims: tuple[Mapping[str, Any], ...]
-
-
-PLAY_PROMPTS: Mapping[str, type] = {
-    "play": PlayVariables,
-    "play_step": StepVariables,
-    "play_ruling": RulingVariables,
-    "play_summary": SummaryVariables,
-    "play_memory": MemoryVariables,
+PLAY_PROMPTS: Mapping[str, tuple[str, ...]] = {
+    "play": tuple(PlayVariables.__annotations__),
+    "play_step": ("budget", "steps_left", "reflects", "tools", "claims"),
+    "play_ruling": ("claim", "steps", "commands", "replay"),
+    "play_summary": ("until",),
+    "play_memory": ("steps", "budget", "claims"),
 }
 """The prompts of a play and their variables."""
 

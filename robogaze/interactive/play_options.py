@@ -76,7 +76,7 @@ def check_plays(environments: Sequence[str], options: PlayOptions) -> Domain:
         known = ", ".join(domain.agents) or "none"
         raise InputError(f"the domain {domain.id} has no agent {options.agent!r}; its agents are: {known}")
     for prompt, variables in PLAY_PROMPTS.items():
-        domain.prompts.check(prompt, tuple(variables.__annotations__))
+        domain.prompts.check(prompt, variables)
     return domain
 
 

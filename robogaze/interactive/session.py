@@ -24,13 +24,7 @@ from robogaze.errors import FailureKind
 from robogaze.interactive.claims import STEP_STAGE, PlayClaim, new_claim, signs_of
 from robogaze.interactive.decisions import READINGS, CandidateAnswer, StepAnswer, Tool, step_contract
 from robogaze.interactive.environments.base import Environment, EnvironmentFault, Observation
-from robogaze.interactive.play_client import (
-    MemoryVariables,
-    PlayClient,
-    PlayVariables,
-    StepVariables,
-    SummaryVariables,
-)
+from robogaze.interactive.play_client import PlayClient, PlayVariables
 from robogaze.interactive.play_options import PlayOptions
 from robogaze.interactive.readings import read_document
 from robogaze.interactive.replay import send
@@ -54,9 +48,8 @@ FAULT_KINDS = {
 class PlaySession:
     """A play in progress. It is the session `number`, from 1; `earlier` are the notes that earlier sessions left.
 
-    The play uses `environment`; replays use `fresh`, a second session. `on_step` is called with each entry of the
-    trace that is complete. `stopped` says why the play ended; `failures` is empty if nothing failed; `notes` are for
-    the reader of the report.
+    The play uses `environment`; replays use `fresh`, a second session. `stopped` says why the play ended; `failures` is
+    empty if nothing failed; `notes` are for the reader of the report.
     """
 
     number: int
@@ -67,7 +60,6 @@ class PlaySession:
     client: PlayClient
     environment: Environment
     fresh: Environment
-    on_step: Callable[[PlayEntry], None]
     trace: Trace = field(default_factory=Trace)
     claims: list[PlayClaim] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
@@ -78,7 +70,6 @@ class PlaySession:
     summarised: int = 0
     files: tuple[str, ...] | None = None
     _summarised_entries: int = 0
-    _handed_over: int = 0
 
     @property
     def steps_left(self) -> int:
@@ -99,7 +90,6 @@ class PlaySession:
                 await self._step()
         except EnvironmentFault as fault:
             self.fail(fault)
-        self._report_last()
 
     async def _step(self) -> None:
         answer = await self._decide()
@@ -112,7 +102,6 @@ class PlaySession:
         if answer.tool == "finish" or self.steps_left <= 0:
             self.stopped = "steps used up" if self.steps_left <= 0 else "finished by the agent"
             return
-        self._report_last()
         await self._use(answer)
         self._stop_if_stuck()
         if not self.stopped:
@@ -139,13 +128,13 @@ class PlaySession:
     def _step_query(self, tools: tuple[Tool, ...], sample: int) -> Query:
         entry = self.trace.last
         reflects = self.agent.reflection and entry.kind in ("act", "restart")
-        variables = StepVariables(
-            budget=self.options.budget,
-            steps_left=self.steps_left,
-            reflects=reflects,
-            tools=tools,
-            claims=tuple(claim.shown() for claim in self.claims) if self.agent.within_sessions else (),
-        )
+        variables = {
+            "budget": self.options.budget,
+            "steps_left": self.steps_left,
+            "reflects": reflects,
+            "tools": tools,
+            "claims": [claim.shown() for claim in self.claims] if self.agent.within_sessions else [],
+        }
         return Query(
             stage=STEP_STAGE,
             subject=f"step {entry.step}" if entry.kind != "read" else f"step {entry.step} reading {len(self.trace)}",
@@ -251,7 +240,7 @@ class PlaySession:
         except EnvironmentFault as fault:
             if fault.kind == "unreachable":
                 raise
-            self.notes.append(f"The documents could not be listed ({fault}), so the play had none.")
+            self.notes.append(f"The documents could not be listed ({fault}), so the agent could not read any.")
 
     # Reflecting and remembering.
 
@@ -298,7 +287,7 @@ class PlaySession:
         if not self.agent.within_sessions or len(session) - self._summarised_entries < 2 * recent:
             return
         until = len(session) - recent
-        query = self._notes_query("play_summary", SummaryVariables(until=session[until - 1].step))
+        query = self._notes_query("play_summary", {"until": session[until - 1].step})
         try:
             answer = await self.client.ask(query, self.known())
         except NoAnswer as error:
@@ -316,11 +305,11 @@ class PlaySession:
 
     async def distil(self) -> Memory | None:
         """The notes for the next session; None without an answer, which is a failure of the play."""
-        variables = MemoryVariables(
-            steps=self.trace.steps,
-            budget=self.options.budget,
-            claims=tuple(claim.shown() for claim in self.claims),
-        )
+        variables = {
+            "steps": self.trace.steps,
+            "budget": self.options.budget,
+            "claims": [claim.shown() for claim in self.claims],
+        }
         try:
             answer = await self.client.ask(self._notes_query("play_memory", variables), self.known())
         except NoAnswer as error:
@@ -329,7 +318,7 @@ class PlaySession:
         memory: Memory = answer.model_dump()
         return memory
 
-    def _notes_query(self, prompt: str, variables: Any) -> Query:
+    def _notes_query(self, prompt: str, variables: dict[str, Any]) -> Query:
         return Query(
             stage=prompt,
             subject=f"step {self.trace.steps}",
@@ -359,12 +348,6 @@ class PlaySession:
         """End the play with a failure, because the environment cannot be used any more."""
         self.stopped = self.stopped or "the environment failed"
         self.failures.append(Failure(stage=ENVIRONMENT_STAGE, kind=FAULT_KINDS[fault.kind], message=str(fault)))
-
-    def _report_last(self) -> None:
-        """Call `on_step` with the new entries, which no later answer changes."""
-        for entry in self.trace.entries[self._handed_over :]:
-            self.on_step(entry)
-        self._handed_over = len(self.trace.entries)
 
 
 def _same(claim: PlayClaim, other: PlayClaim) -> bool:

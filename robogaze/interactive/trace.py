@@ -9,10 +9,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from pathlib import Path
 from typing import Any, Literal
-
-from pydantic import ValidationError
 
 from robogaze.core.data import Data
 from robogaze.interactive.environments.base import EnvironmentFault, Observation
@@ -203,23 +200,3 @@ def cut(text: str, most: int) -> str:
 def _cut_value(value: Any, most: int) -> Any:
     text = json.dumps(value, ensure_ascii=False)
     return value if len(text) <= most else cut(text, most)
-
-
-def first_divergence(path: Path, entries: Sequence[PlayEntry]) -> int | None:
-    """The first step at which the replies differ from those in the earlier trace of the same play at `path`.
-
-    None if all replies to the same commands are equal, or if there is no earlier trace. A line that was cut off is
-    ignored.
-    """
-    if not path.is_file():
-        return None
-    for line, entry in zip(path.read_bytes().splitlines(), entries, strict=False):
-        try:
-            earlier = PlayEntry.model_validate_json(line)
-        except ValidationError:
-            return None
-        if (earlier.kind, earlier.tool, earlier.command) != (entry.kind, entry.tool, entry.command):
-            return None
-        if not earlier.same_reply(entry):
-            return entry.step
-    return None

@@ -17,7 +17,7 @@ from robogaze.domains.model import AgentSpec
 from robogaze.interactive.claims import RULING_STAGE, PlayClaim
 from robogaze.interactive.decisions import ReplayRuling
 from robogaze.interactive.environments.base import Environment
-from robogaze.interactive.play_client import PlayClient, PlayVariables, RulingVariables
+from robogaze.interactive.play_client import PlayClient, PlayVariables
 from robogaze.interactive.replay import Commands, Replay, ReplayLimit, fewest, replay
 from robogaze.interactive.screen import screen_images
 from robogaze.interactive.trace import Trace, shown, shows_again
@@ -82,12 +82,12 @@ class Verifier:
         """A model's ruling on a replay that shows the evidence of a claim again. Raises NoAnswer."""
         earlier, last = found.replies[:-_REPLIES_SHOWN], found.replies[-_REPLIES_SHOWN:]
         before = earlier[-1] if earlier else None
-        variables = RulingVariables(
-            claim=claim.candidate.model_dump(exclude={"reproduction", "confidence"}),
-            steps=claim.steps,
-            commands=tuple(entry.command or "" for entry in found.replies[1:]),
-            replay=tuple(shown(last, before, self.agent.shown_characters)),
-        )
+        variables = {
+            "claim": claim.candidate.model_dump(exclude={"reproduction", "confidence"}),
+            "steps": claim.steps,
+            "commands": [entry.command or "" for entry in found.replies[1:]],
+            "replay": shown(last, before, self.agent.shown_characters),
+        }
         images = screen_images(claim.steps[-1], found.pictures, self.client)
         query = Query(
             stage=RULING_STAGE,
@@ -145,7 +145,7 @@ class _Replays:
     made: dict[Commands, Replay] = field(default_factory=dict)
 
     async def of(self, commands: Commands) -> Replay:
-        """The replay of commands. Raises ReplayLimit after one replay and `most` more."""
+        """The replay of commands. Raises ReplayLimit after 1 + `most` replays."""
         if commands not in self.made:
             if len(self.made) > self.most:
                 raise ReplayLimit

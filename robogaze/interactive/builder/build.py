@@ -10,7 +10,6 @@ again, and the rest follows from the answers. The environment is written when ev
     FOLDER/build/preliminary-N/        the run folder of the preliminary play before extension N + 1
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -33,7 +32,7 @@ from robogaze.interactive.builder.build_answers import (
 )
 from robogaze.interactive.builder.build_client import BUILD_PROMPTS, BuildClient
 from robogaze.interactive.builder.builder_spec import BuilderSpec, read_builder
-from robogaze.interactive.builder.draft import VERSION, Draft, PlantedBug, Section, problems, replies
+from robogaze.interactive.builder.draft import VERSION, Draft, PlantedBug, Section, json_text, problems, replies
 from robogaze.interactive.builder.teams import work
 from robogaze.interactive.environments.program import problem_in_part
 from robogaze.interactive.environments.program_process import MODULES
@@ -120,9 +119,8 @@ async def build_environment(
     for prompt, variables in BUILD_PROMPTS.items():
         domain.prompts.check(prompt, variables)
     kept = out / "build"
-    asked = _json({"proposal": proposal, "bugs": dict(options.bugs), "target": options.target})
+    asked = json_text({"proposal": proposal, "bugs": dict(options.bugs), "target": options.target})
     _check_folder(out, asked)
-    kept.mkdir(parents=True, exist_ok=True)
     write_whole(kept / "asked.json", asked)
     with closing(AnswerStore(kept / "calls.sqlite")) as answers:
         opened = Models.open(models, answers, environ, usage=answers)
@@ -141,7 +139,7 @@ async def build_environment(
         out, draft.concept.title, draft.bugs, draft.walkthrough, tuple(found), options.target, client.usage()
     )
     head = {"schema_version": 1, "robogaze": __version__, "proposal": proposal, "models": models.answer_settings()}
-    write_whole(kept / "build.json", _json({**head, **built.record}))
+    write_whole(kept / "build.json", json_text({**head, **built.record}))
     return built
 
 
@@ -238,9 +236,8 @@ class _Build:
         options = PlayOptions(mode=preliminary.mode, budget=preliminary.budget, agent=preliminary.agent)
         async with open_plays([str(environment)], folder / "run", self.models, options, self.environ) as run:
             await run.execute()
-            played = run.result()
-        if played.stopped is not None:
-            raise played.stopped
+        if run.stopped is not None:
+            raise run.stopped
         bugs = environment / "bugs" / f"{VERSION}.json"
         result = await evaluate_bugs_async(
             {"preliminary": folder / "run"}, bugs, judge=self.model, environ=self.environ
@@ -300,7 +297,3 @@ def _check_folder(out: Path, asked: str) -> None:
             )
     elif out.is_dir() and any(out.iterdir()):
         raise InputError(f"{out} is not empty and holds no build; use another folder")
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"

@@ -88,21 +88,23 @@ class Draft:
             walkthrough=self.walkthrough,
         )
 
-    def files(self) -> Mapping[str, str]:
-        """The files of the environment (see `robogaze.interactive.environments.folder`)."""
+    def write(self, folder: Path) -> None:
+        """Write the environment into a folder (see `robogaze.interactive.environments.folder`)."""
         title = self.name if self.concept is None else self.concept.title
         bugs = [bug.record for bug in self.bugs]
         changes = {
             bug.answer.id: [{"at": ["code", bug.answer.part], "value": list(bug.answer.lines)}] for bug in self.bugs
         }
-        # JSON is YAML; a list of lines shows the program as it is written.
-        return {
-            "world.yaml": _json({"engine": "program", "title": title, "code": self.code}),
-            "faults.yaml": _json(changes),
-            "walkthrough.json": _json(self.walkthrough),
+        # JSON is valid YAML, and a list of lines keeps the lines of the program apart.
+        files = {
+            "world.yaml": json_text({"engine": "program", "title": title, "code": self.code}),
+            "faults.yaml": json_text(changes),
+            "walkthrough.json": json_text(self.walkthrough),
             "design.md": self._design(title),
             f"bugs/{VERSION}.json": bug_file(self.name, title, VERSION, bugs),
         }
+        for name, text in files.items():
+            write_whole(folder / name, text)
 
     def _design(self, title: str) -> str:
         parts = [f"# {title}\n"]
@@ -112,12 +114,6 @@ class Draft:
         for section in self.sections:
             parts += [f"## {section.title}\n", *(f"{text}\n" for text in section.paragraphs)]
         return "\n".join(parts)
-
-    def write(self, folder: Path) -> None:
-        """Write the files into a folder."""
-        for name, text in self.files().items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            write_whole(folder / name, text)
 
 
 async def problems(draft: Draft) -> tuple[str, ...]:
@@ -161,5 +157,6 @@ def _written(draft: Draft, above: Path) -> EnvironmentFolder:
     return load_folder(str(above / draft.name))
 
 
-def _json(value: Any) -> str:
+def json_text(value: Any) -> str:
+    """JSON as it is written into files, with a line for each item."""
     return json.dumps(value, ensure_ascii=False, indent=1) + "\n"

@@ -21,7 +21,6 @@ FILES, READ, SEARCH = "/api/agent/code/files", "/api/agent/code/read", "/api/age
 DEBUG_LOG, HEALTH = "/api/agent/code/debug_logs", "/api/health"
 SESSION_ID, TITLE = "game_id", "game"
 
-_FINISHED = "game_over"
 _PNG = b"\x89PNG\r\n\x1a\n"
 _NUMBERED = re.compile(r" *(\d+)  (.*)", re.DOTALL)
 
@@ -43,7 +42,7 @@ State = Annotated[dict[str, JsonValue], AfterValidator(_is_finite)]
 class CommandRequest(ForeignRecord):
     """The body of a command."""
 
-    session_id: str = Field(alias=SESSION_ID)
+    session_id: str = Field(alias="game_id")
     command: str
 
 
@@ -67,7 +66,7 @@ class CommandReply(ForeignRecord):
 
     message: str = Field(max_length=100_000)
     state: State
-    finished: bool = Field(False, alias=_FINISHED)
+    finished: bool = Field(False, alias="game_over")
     turn: int | None = Field(None, ge=0)
     pictures: tuple[Annotated[Base64Bytes, AfterValidator(_is_png)], ...] = Field((), max_length=8)
 
@@ -79,7 +78,7 @@ class CommandReply(ForeignRecord):
 class NewReply(CommandReply):
     """The reply to the start of a session."""
 
-    session_id: str = Field(min_length=1, max_length=200, alias=SESSION_ID)
+    session_id: str = Field(min_length=1, max_length=200, alias="game_id")
 
 
 class StateReply(ForeignRecord):
@@ -131,7 +130,7 @@ def write_observation(observation: Observation) -> dict[str, Any]:
         "success": True,
         "message": observation.message,
         "state": dict(observation.state),
-        _FINISHED: observation.finished,
+        "game_over": observation.finished,
         "turn": observation.turn,
         **({"pictures": pictures} if pictures else {}),
     }

@@ -20,7 +20,7 @@ from robogaze.reporting.pages.document import document
 from robogaze.reporting.pages.results import page_table
 from robogaze.reporting.tables.plays import play_tables
 from robogaze.reporting.wording import count
-from robogaze.store import StoredRun, write_whole
+from robogaze.store import StoredRun, configuration_of, write_whole
 
 STYLES = ("base", "run", "results", "plays")
 _REPRODUCED = {True: "reproduced", False: "did not show again", None: "not replayed"}
@@ -61,7 +61,7 @@ class PagePlay:
 
 def has_plays(root: Path) -> bool:
     """Whether a run folder holds plays of interactive environments."""
-    return (root / "plays").is_dir()
+    return "play" in configuration_of(root)
 
 
 def write_plays_page(root: Path, domain: Domain) -> WrittenPage:
