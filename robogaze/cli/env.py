@@ -52,10 +52,9 @@ def list_(as_json: bool) -> int:
 
 @env.command()
 @click.argument("spec")
-@click.option("--version", help="Version of the documented bugs.  [default: the last version]")
 @click.option("--timeout", "timeout_s", default=30.0, show_default=True, help="Seconds to wait for a reply.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def check(spec: str, version: str | None, timeout_s: float, as_json: bool) -> int:
+def check(spec: str, timeout_s: float, as_json: bool) -> int:
     """Check an environment; the exit code is 1 if a check fails.
 
     SPEC is a built-in environment, a folder, or http://HOST:PORT of a hub. The protocol is always checked. In a
@@ -63,13 +62,14 @@ def check(spec: str, version: str | None, timeout_s: float, as_json: bool) -> in
     reproduction of each bug must show the bug, but not in the build that differs only in this bug.
     """
     from robogaze.cli import EXIT_ERROR
+    from robogaze.datasets.builds import is_address
     from robogaze.interactive.environments import load_folder
     from robogaze.interactive.environments.check import check_folder, check_protocol
 
-    folder = None if spec.startswith(("http://", "https://")) else load_folder(spec.partition(":")[0], version)
+    folder = None if is_address(spec) else load_folder(spec.partition(":")[0])
 
     async def checked() -> tuple[Checked, ...]:
-        protocol = await check_protocol(spec, timeout_s, version)
+        protocol = await check_protocol(spec, timeout_s)
         return protocol if folder is None else (*protocol, *await check_folder(folder, timeout_s))
 
     results = asyncio.run(checked())
@@ -88,10 +88,9 @@ def check(spec: str, version: str | None, timeout_s: float, as_json: bool) -> in
 
 @env.command()
 @click.argument("spec")
-@click.option("--version", help="Version of the documented bugs.  [default: the last version]")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=5000, show_default=True, help="Port to listen on; 0 takes any free port.")
-def serve(spec: str, version: str | None, host: str, port: int) -> int:
+def serve(spec: str, host: str, port: int) -> int:
     """Serve an environment over HTTP, with the paths of a GBQA hub, until interrupted.
 
     SPEC is a built-in environment or a folder; NAME:clean, NAME:+BUG and NAME:-BUG serve other builds of it.
@@ -102,8 +101,8 @@ def serve(spec: str, version: str | None, host: str, port: int) -> int:
     from robogaze.interactive.environments import load_folder, open_environment
     from robogaze.interactive.environments.server import serve_environment
 
-    folder = load_folder(spec.partition(":")[0], version)
-    app = serve_environment(lambda: open_environment(spec, mode="qa", version=version), folder.title, folder.version)
+    folder = load_folder(spec.partition(":")[0])
+    app = serve_environment(lambda: open_environment(spec, mode="qa"), folder.title, folder.version)
     try:
         import uvicorn
     except ImportError as error:
@@ -124,8 +123,6 @@ def serve(spec: str, version: str | None, host: str, port: int) -> int:
               help="Number of bugs of each difficulty: easy, medium or hard.")  # fmt: skip
 @click.option("--target", type=click.FloatRange(0, 1), metavar="SHARE",
               help="Extend the environment until an agent finds at least this share of the bugs.")  # fmt: skip
-@click.option("--judge", metavar="SPEC", help="Judge that decides which bugs the agent found.  [default: the model]")
-@click.option("--builder", default="studio", show_default=True, help="Pipeline that builds the environment.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def new(
     proposal: str,
@@ -133,8 +130,6 @@ def new(
     out: Path,
     bugs: str,
     target: float | None,
-    judge: str | None,
-    builder: str,
     as_json: bool,
 ) -> int:
     """Build an environment with bugs from a PROPOSAL of a few sentences.
@@ -143,20 +138,20 @@ def new(
     Running it proves that the environment can be won, and that each bug shows in its reproduction. Run the same command
     again to resume a build. To play the environment, use `robogaze play FOLDER`.
     """
-    from robogaze.backends.config import ModelsConfig
     from robogaze.cli import EXIT_UNFINISHED, quiet_retries
     from robogaze.interactive.builder.build import BuildOptions, build_environment
     from robogaze.interactive.environments.program import without_network
 
-    options = BuildOptions(_numbers(bugs), target, builder, judge or model)
-    config = ModelsConfig.read(model)
+    options = BuildOptions(_numbers(bugs), target)
     quiet_retries()
     if not without_network():
-        click.echo("warning: this system does not let a user take the network from a process", err=True)
+        click.echo(
+            "warning: programs run with network access, because this system cannot start a process without it", err=True
+        )
     interrupt.keeps(f"answers are kept in {out}; run the same command again to resume")
     built = asyncio.run(
         build_environment(
-            proposal, models=config, out=out, options=options, environ=os.environ,
+            proposal, model=model, out=out, options=options, environ=os.environ,
             say=lambda line: click.echo(line, err=True),
         )
     )  # fmt: skip
@@ -179,9 +174,7 @@ def _numbers(bugs: str) -> dict[str, int]:
 
 def _show_built(built: BuiltEnvironment, as_json: bool) -> None:
     if as_json:
-        head = {"schema_version": 1, "folder": str(built.folder), "title": built.title, "reached": built.reached}
-        rest = {"bugs": [bug.record for bug in built.bugs], "walkthrough": built.walkthrough, "found": built.found}
-        click.echo(json.dumps({**head, **rest, "target": built.target, "usage": built.usage.model_dump()}))
+        click.echo(json.dumps({"schema_version": 1, "folder": str(built.folder), **built.record}))
         return
     click.echo(f"{built.title}: {built.folder}")
     for bug in built.bugs:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from robogaze.interactive.play_options import PlayOptions
 
 SCHEMA_VERSION = 1
-"""Of the JSON that --json prints."""
+"""The version of the JSON that --json prints."""
 
 _LOGGED_S = 15.0
 """The time between two lines of progress, in seconds."""
@@ -99,11 +99,12 @@ def play(environments: tuple[str, ...], model: str, out: Path, as_json: bool, **
 
 
 def _check_environments(environments: tuple[str, ...]) -> None:
-    """Raise InputError for an environment that is not there, before anything heavy is loaded."""
+    """Raise InputError for an unknown environment, before large libraries are loaded."""
+    from robogaze.datasets.builds import is_address
     from robogaze.interactive.environments import load_folder
 
     for spec in environments:
-        if not spec.startswith(("http://", "https://")):
+        if not is_address(spec):
             load_folder(spec.partition(":")[0])
 
 
@@ -131,10 +132,10 @@ def _say_report(report: Report) -> None:
 
 
 async def _log(run: PlayRun) -> None:
-    """Print from time to time how far the plays are."""
+    """Print the steps of the plays in progress every _LOGGED_S seconds."""
     while True:
         await asyncio.sleep(_LOGGED_S)
-        steps = ", ".join(f"{play} at step {step}" for play, step in run.steps.items())
+        steps = ", ".join(f"{play} at step {session.trace.steps}" for play, session in run.in_progress.items())
         click.echo(f"{steps or 'no step yet'} of {run.options.budget}", err=True)
 
 

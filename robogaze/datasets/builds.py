@@ -7,6 +7,11 @@ from robogaze.errors import InputError
 _SWITCHES = re.compile(r"clean|([+-]\w+)+")
 
 
+def is_address(spec: str) -> bool:
+    """Whether the spec of an environment is the address of a server."""
+    return spec.startswith(("http://", "https://"))
+
+
 def parse_switches(switches: str, bugs: tuple[str, ...]) -> frozenset[str]:
     """The bugs of a build: "" means all bugs, `clean` none, `+a+b` only a and b, `-a` all except a.
 

@@ -1,11 +1,11 @@
-"""Which report is which documented bug, by their descriptions alone (GBQA, 3.4).
+"""Which report describes which documented bug, by the descriptions alone (GBQA, 3.4).
 
-A similarity of at least the threshold makes a pair possible. Of the possible pairs, the one-to-one assignment with the
-largest sum of similarities is chosen; it does not depend on the order of the reports.
+A bug and a report can be matched if their similarity is at least the threshold. Of these pairs, the one-to-one
+assignment with the largest sum of similarities is chosen. It does not depend on the order of the reports.
 
-The released evaluator goes through the reports in order instead: each names the bug that is most similar to it, of all
-bugs, and is matched to it if the similarity reaches the threshold and no earlier report has that bug. Its critic may
-also name a bug that does not exist, which then counts as found; here every pair is judged, so no id is ever named.
+The released evaluator goes through the reports in order. It matches a report to the most similar of all bugs if the
+similarity is at least the threshold and no earlier report has this bug. Its critic names the bug, and a bug that does
+not exist may be named and count as found. Here every pair is judged, so no bug is named.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ _BY_DESCRIPTION = Weighting(use="similarity")
 
 @dataclass(frozen=True)
 class BugConvention:
-    """How reports and bugs are matched; with `in_order`, as the released evaluator does."""
+    """How reports and bugs are matched. With `in_order`, they are matched as in the released evaluator."""
 
     threshold: float
     in_order: bool = False
@@ -54,4 +54,4 @@ def _first_come(possible: Matrix) -> Matrix:
 
 AT_060, AT_065 = BugConvention(0.6), BugConvention(0.65)
 RELEASED_AT_060, RELEASED_AT_065 = BugConvention(0.6, in_order=True), BugConvention(0.65, in_order=True)
-"""The release has both thresholds: 0.65 in its agent, 0.60 in its separate evaluator."""
+"""The release uses two thresholds: 0.65 in its agent, and 0.60 in its evaluator."""

@@ -10,10 +10,11 @@ from robogaze.judges.base import DescriptionPair
 
 @dataclass(frozen=True)
 class JudgedReport:
-    """A report: the `bug` that it is matched to, None without one, and the similarity with the most similar bug.
+    """A report, and the `bug` that it is matched to; None if it is matched to no bug.
 
-    `duplicate` is the bug that an unmatched report describes again, None if it describes none. `reproduced` is whether
-    its steps showed the bug again, None if that is not known.
+    `similarity` is the similarity with the most similar bug. `duplicate` is the bug that an unmatched report describes
+    again, None if it describes no bug. `reproduced` is whether the reported steps showed the bug again, None if that is
+    not known.
     """
 
     system: str
@@ -30,10 +31,10 @@ class JudgedReport:
 class BugScores:
     """What plays found, as counts and shares.
 
-    `found_in_any` is the share of bugs that at least one play found, with Wilson's interval: the measure for sessions
-    that remember earlier ones, and so do not report again what is known. `recall` has an interval over bugs, each with
-    all its plays (Wilson's where each was played once), `precision` one over reports (Wilson's). The last three have
-    intervals over environments, which need at least two of them.
+    `found_in_any` is the share of bugs that at least one play found, with Wilson's interval. It is the measure for
+    sessions with the memory of earlier sessions, because these do not report a known bug again. `recall` has an
+    interval over bugs, each with all its plays (Wilson's if each bug was played once). `precision` has Wilson's
+    interval over reports. The last three estimates have intervals over environments, which need two environments.
     """
 
     plays: int
@@ -52,7 +53,7 @@ class BugScores:
 
 @dataclass(frozen=True)
 class PlayGroup:
-    """The scores of some plays, with recall by difficulty. `setting` holds what they have in common."""
+    """The scores of some plays, with recall by difficulty. `setting` holds what these plays have in common."""
 
     setting: Mapping[str, Any]
     scores: BugScores
@@ -61,22 +62,22 @@ class PlayGroup:
 
 @dataclass(frozen=True)
 class FoundBug:
-    """A documented bug, and in how many of a system's plays it was found."""
+    """A documented bug. `plays` counts the plays of each system, `found` those in which the system found the bug."""
 
     environment: str
     id: str
     difficulty: str
-    found: Mapping[str, int]
-    plays: Mapping[str, int]
+    found: dict[str, int]
+    plays: dict[str, int]
 
 
 @dataclass(frozen=True)
 class SystemBugs:
     """The scores of a system.
 
-    `counts` are its missing, unscored, partial and unjudged plays, and the reports that were left out because they did
-    not reproduce. `by_step` has the scores of what was reported within so many steps, of plays that were as long;
-    `by_setting` those of the plays that were made alike, if plays differ.
+    `counts` are the missing, unscored, partial and unjudged plays, and the reports that were left out because they did
+    not reproduce. `by_step` has the scores of what was reported within a number of steps, in plays of at least this
+    budget. `by_setting` has the scores of plays with the same settings; it is empty if no setting differs.
     """
 
     name: str

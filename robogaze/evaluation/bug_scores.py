@@ -1,7 +1,8 @@
 """The scores of plays: counts and shares, by difficulty, by step and by how the plays were made."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,24 +21,35 @@ from robogaze.stats.resample import Sums
 Matrix = NDArray[np.float64]
 
 STEPS = (50, 100, 200, 500)
-"""The budgets of GBQA's Table 1; recall is also computed from what a play reported within so many steps."""
+"""The budgets of GBQA's Table 1. Recall is also computed from what a play reported within these numbers of steps."""
 
 
 @dataclass(frozen=True)
 class JudgedPlay:
-    """A play with the similarities of its bugs and reports, shape (bugs, reports); NaN for a failed judgement."""
+    """A play with the similarities of its bugs and reports, shape (bugs, reports); NaN for a failed judgement.
+
+    `rules` say which report is matched to which bug.
+    """
 
     of: Play
     similarity: Matrix
+    rules: BugConvention
 
-    def reports(self, convention: BugConvention) -> tuple[JudgedReport, ...]:
+    @cached_property
+    def judged(self) -> bool:
+        """Whether every judgement was made."""
+        return not np.isnan(self.similarity).any()
+
+    @cached_property
+    def reports(self) -> tuple[JudgedReport, ...]:
+        """The reports of a play in which every judgement was made, each with the bug that it is matched to."""
         bugs, reports = self.of.bugs, self.of.reports
-        matches = {match.prediction: match.reference for match in convention.match(bugs, reports, self.similarity)}
+        matches = {match.prediction: match.reference for match in self.rules.match(bugs, reports, self.similarity)}
         found = []
         for number, report in enumerate(reports):
             values = self.similarity[:, number]
             nearest = int(values.argmax()) if len(values) else None
-            alike = nearest is not None and values[nearest] >= convention.threshold
+            alike = nearest is not None and values[nearest] >= self.rules.threshold
             bug = matches.get(number)
             found.append(
                 JudgedReport(
@@ -53,17 +65,24 @@ class JudgedPlay:
             )
         return tuple(found)
 
+    @cached_property
+    def found(self) -> set[str]:
+        """The ids of the bugs that were found."""
+        return {report.bug for report in self.reports if report.bug is not None}
+
     def until(self, step: int) -> "JudgedPlay":
-        early = self.of.until(step)
-        kept = [number for number, report in enumerate(self.of.reports) if report in early.reports]
-        return JudgedPlay(early, self.similarity[:, kept])
+        """The play with only the reports whose evidence was complete by this step."""
+        assert self.of.annotation is not None
+        spans = [report.spans for report in self.of.reports]
+        early = [number for number, shown in enumerate(spans) if shown and shown[-1].end <= step + 1]
+        reports = tuple(self.of.reports[number] for number in early)
+        play = replace(self.of, annotation=replace(self.of.annotation, findings=reports))
+        return replace(self, of=play, similarity=self.similarity[:, early])
 
 
-def score_system(
-    name: str, plays: Sequence[JudgedPlay], rules: BugConvention, setting: tuple[str, ...], level: float
-) -> SystemBugs:
+def score_system(name: str, plays: Sequence[JudgedPlay], setting: tuple[str, ...], level: float) -> SystemBugs:
     """The scores of a system from all its plays."""
-    judged = [play for play in plays if not np.isnan(play.similarity).any()]
+    judged = [play for play in plays if play.judged]
     made = [play for play in judged if play.of.annotation is not None]
     annotations = [play.of.annotation for play in plays if play.of.annotation is not None]
     groups: dict[tuple[Any, ...], list[JudgedPlay]] = {}
@@ -73,7 +92,7 @@ def score_system(
     for step in STEPS:
         long = [play for play in made if play.of.setting.get("budget", 0) >= step and scored(play.of.annotation)]
         if long:
-            by_step.append(_group({"steps": step}, [play.until(step) for play in long], rules, level))
+            by_step.append(_group({"steps": step}, [play.until(step) for play in long], level))
     return SystemBugs(
         name=name,
         counts={
@@ -83,29 +102,29 @@ def score_system(
             "unjudged": len(plays) - len(judged),
             "left_out": sum(play.of.left_out for play in plays),
         },
-        scores=_scores(judged, rules, level),
-        by_difficulty=_by_difficulty(judged, rules, level),
+        scores=_scores(judged, level),
+        by_difficulty=_by_difficulty(judged, level),
         by_step=tuple(by_step),
         by_setting=tuple(
-            _group(dict(zip(setting, values, strict=True)), groups[values], rules, level)
+            _group(dict(zip(setting, values, strict=True)), groups[values], level)
             for values in sorted(groups, key=lambda values: tuple(map(_order, values)))
         ),
-        reports=tuple(report for play in judged for report in play.reports(rules)),
+        reports=tuple(report for play in judged for report in play.reports),
     )
 
 
-def _group(setting: Mapping[str, Any], plays: Sequence[JudgedPlay], rules: BugConvention, level: float) -> PlayGroup:
-    return PlayGroup(setting, _scores(plays, rules, level), _by_difficulty(plays, rules, level))
+def _group(setting: Mapping[str, Any], plays: Sequence[JudgedPlay], level: float) -> PlayGroup:
+    return PlayGroup(setting, _scores(plays, level), _by_difficulty(plays, level))
 
 
 def _order(value: Any) -> tuple[bool, float, str]:
-    """Numbers by size, before texts."""
+    """A sort key: numbers by size, before texts."""
     number = value if isinstance(value, int | float) else 0
     return isinstance(value, str), number, str(value)
 
 
 _BUGS, _FOUND, _REPORTS = range(3)
-"""The columns of an environment's row."""
+"""The columns of the matrix with a row for each environment."""
 
 
 def _share(top: int, *bottom: int) -> Callable[[Matrix], Matrix]:
@@ -113,10 +132,10 @@ def _share(top: int, *bottom: int) -> Callable[[Matrix], Matrix]:
     return lambda sums: safe_divide(sums[..., top], sums[..., bottom].sum(axis=-1) / len(bottom))
 
 
-def _scores(plays: Sequence[JudgedPlay], rules: BugConvention, level: float) -> BugScores:
-    environments = _rows(((play.of.environment.clip_id, _counts(play, rules)) for play in plays), 3)
+def _scores(plays: Sequence[JudgedPlay], level: float) -> BugScores:
+    environments = _rows(((play.of.environment.clip_id, _counts(play)) for play in plays), 3)
     total = environments.sum(axis=0)
-    reports = [report for play in plays for report in play.reports(rules)]
+    reports = [report for play in plays for report in play.reports]
     return BugScores(
         plays=len(plays),
         bugs=int(total[_BUGS]),
@@ -124,8 +143,8 @@ def _scores(plays: Sequence[JudgedPlay], rules: BugConvention, level: float) -> 
         reports=len(reports),
         duplicates=sum(report.duplicate is not None for report in reports),
         not_reproduced=sum(report.reproduced is False for report in reports),
-        found_in_any=_found_in_any(plays, rules, level),
-        recall=_recall(plays, rules, level),
+        found_in_any=_found_in_any(plays, level),
+        recall=_recall(plays, level),
         precision=wilson(int(total[_FOUND]), int(total[_REPORTS]), level=level),
         recall_over_environments=_over_environments(environments, _share(_FOUND, _BUGS), level),
         precision_over_environments=_over_environments(environments, _share(_FOUND, _REPORTS), level),
@@ -133,47 +152,46 @@ def _scores(plays: Sequence[JudgedPlay], rules: BugConvention, level: float) -> 
     )
 
 
-def _counts(play: JudgedPlay, rules: BugConvention) -> tuple[int, int, int]:
-    found = sum(report.bug is not None for report in play.reports(rules))
+def _counts(play: JudgedPlay) -> tuple[int, int, int]:
+    found = sum(report.bug is not None for report in play.reports)
     return len(play.of.bugs), found, len(play.of.reports)
 
 
 def _rows(items: Iterable[tuple[Any, tuple[int, ...]]], columns: int) -> Matrix:
-    """The sums of rows by key, shape (keys, columns)."""
+    """The sum of the rows of each key, shape (keys, columns)."""
     rows: dict[Any, Matrix] = {}
     for key, row in items:
         rows[key] = rows.get(key, np.zeros(columns)) + row
     return np.array(list(rows.values())).reshape(len(rows), columns)
 
 
-def _recall(plays: Sequence[JudgedPlay], rules: BugConvention, level: float, difficulty: str | None = None) -> Estimate:
+def _recall(plays: Sequence[JudgedPlay], level: float, difficulty: str | None = None) -> Estimate:
     """The share of (bug, play) pairs that were found, with an interval over bugs."""
-    bugs = _bugs(plays, rules, difficulty)
+    bugs = _bugs(plays, difficulty)
     if (bugs[:, 1] == 1).all():
         return wilson(int(bugs[:, 0].sum()), len(bugs), level=level)
     return _student(bugs, _share(0, 1), level)
 
 
-def _found_in_any(plays: Sequence[JudgedPlay], rules: BugConvention, level: float) -> Estimate:
+def _found_in_any(plays: Sequence[JudgedPlay], level: float) -> Estimate:
     """The share of bugs that at least one play found."""
-    bugs = _bugs(plays, rules)
+    bugs = _bugs(plays)
     return wilson(int((bugs[:, 0] > 0).sum()), len(bugs), level=level)
 
 
-def _bugs(plays: Sequence[JudgedPlay], rules: BugConvention, difficulty: str | None = None) -> Matrix:
-    """For each bug, in how many plays it was found, and in how many it is; shape (bugs, 2)."""
+def _bugs(plays: Sequence[JudgedPlay], difficulty: str | None = None) -> Matrix:
+    """For each bug, the number of plays that found it, and the number of plays that could; shape (bugs, 2)."""
     pairs = []
     for play in plays:
-        found = {report.bug for report in play.reports(rules)}
         for bug in play.of.bugs:
             if difficulty in (None, bug.difficulty or ""):
-                pairs.append(((play.of.environment.clip_id, bug.id), (int(bug.id in found), 1)))
+                pairs.append(((play.of.environment.clip_id, bug.id), (int(bug.id in play.found), 1)))
     return _rows(pairs, 2)
 
 
-def _by_difficulty(plays: Sequence[JudgedPlay], rules: BugConvention, level: float) -> Mapping[str, Estimate]:
+def _by_difficulty(plays: Sequence[JudgedPlay], level: float) -> Mapping[str, Estimate]:
     names = {bug.difficulty or "" for play in plays for bug in play.of.bugs}
-    return {name: _recall(plays, rules, level, name) for name in sorted(names, key=_by_rank)}
+    return {name: _recall(plays, level, name) for name in sorted(names, key=_by_rank)}
 
 
 def _by_rank(difficulty: str) -> tuple[int, str]:
@@ -198,21 +216,13 @@ def _student(rows: Matrix, statistic: Callable[[Matrix], Matrix], level: float) 
     return student_intervals(sums, statistic, level=level, share=True).estimate(0, n=len(rows))
 
 
-def found_bugs(plays: Sequence[JudgedPlay], rules: BugConvention) -> tuple[FoundBug, ...]:
-    """Every documented bug that was played, with how often each system found it."""
+def found_bugs(plays: Sequence[JudgedPlay]) -> tuple[FoundBug, ...]:
+    """Every documented bug that was played, with the number of plays in which each system found it."""
     rows: dict[tuple[str, str], FoundBug] = {}
     for play in plays:
-        if np.isnan(play.similarity).any():
-            continue
-        found = {report.bug for report in play.reports(rules)}
         name, system = play.of.environment.clip_id, play.of.system
-        for bug in play.of.bugs:
+        for bug in play.of.bugs if play.judged else ():
             row = rows.setdefault((name, bug.id), FoundBug(name, bug.id, bug.difficulty or "", {}, {}))
-            rows[name, bug.id] = FoundBug(
-                name,
-                bug.id,
-                row.difficulty,
-                {**row.found, system: row.found.get(system, 0) + (bug.id in found)},
-                {**row.plays, system: row.plays.get(system, 0) + 1},
-            )
+            row.found[system] = row.found.get(system, 0) + (bug.id in play.found)
+            row.plays[system] = row.plays.get(system, 0) + 1
     return tuple(rows.values())

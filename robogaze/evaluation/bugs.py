@@ -1,8 +1,8 @@
 """Bug reports of plays against the documented bugs: recall, precision and F1 (GBQA, 3.4).
 
-A play finds a bug if one of its reports is matched to it. Over several plays, a (bug, play) pair is the unit of recall
-and a report that of precision, as if all plays were one list. A missing or unscored play finds nothing and stays in
-every denominator; a play with a failed judgement is left out and counted.
+A play finds a bug if one of its reports is matched to the bug. Recall counts pairs of a bug and a play, and precision
+counts reports, as if all plays were one list. A missing or unscored play finds nothing and stays in every denominator.
+A play with a failed judgement is left out and counted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,12 +39,12 @@ async def evaluate_bugs_async(
 ) -> BugEvaluation:
     """Score the bug reports of plays against lists of bugs.
 
-    `references` are bug files, one for play environment; `predictions` are run folders of `robogaze play`, or reports
-    of GBQA's agent (JSON or Markdown), named as those of `robogaze.evaluate`. A play belongs to the list with the name
-    of its environment, and of a build with switches to the bugs in it. `by` names the settings of plays to break the
-    scores down by, all that differ by default. The other arguments are those of `evaluate`.
+    `references` are bug files, one for each environment. `predictions` are run folders of `robogaze play`, or reports
+    of GBQA's agent (JSON or Markdown), named as in `robogaze.evaluate`. A play is scored against the list with the name
+    of its environment; a play of a build, against the bugs in this build. `by` names the settings of plays by which
+    the scores are broken down; by default, all settings that differ. The other arguments are those of `evaluate`.
 
-    Raises InputError for what cannot be read, for a convention that is not for bugs, and if no play has a list.
+    Raises InputError for a file that cannot be read, for a convention that is not for bugs, and if no play has a list.
     """
     rules = CONVENTIONS.load(convention)
     if not isinstance(rules, BugConvention):
@@ -63,12 +63,12 @@ async def evaluate_bugs_async(
             f"no play is of an environment with a list of bugs (environments: {', '.join(environments)}; "
             f"plays: {', '.join(unreferenced) or 'none'})"
         )
-    await ask_ahead(opened, lambda planned: _judge_plays(plays, planned))
+    await ask_ahead(opened, lambda planned: _judge_plays(plays, planned, rules))
     recording = RecordingJudge(opened)
-    judged = await _judge_plays(plays, recording)
+    judged = await _judge_plays(plays, recording, rules)
     setting = _setting(plays) if by is None else _known(by)
     systems = tuple(
-        score_system(name, [play for play in judged if play.of.system == name], rules, setting, level)
+        score_system(name, [play for play in judged if play.of.system == name], setting, level)
         for name in dict.fromkeys(play.system for play in plays)
     )
     return BugEvaluation(
@@ -80,7 +80,7 @@ async def evaluate_bugs_async(
         setting=setting,
         unreferenced=tuple(unreferenced),
         systems=systems,
-        bugs=found_bugs(judged, rules),
+        bugs=found_bugs(judged),
         unjudged=recording.unjudged,
     )
 
@@ -88,9 +88,9 @@ async def evaluate_bugs_async(
 evaluate_bugs = synchronous(evaluate_bugs_async)
 
 
-async def _judge_plays(plays: Sequence[Play], judge: Judge) -> list[JudgedPlay]:
+async def _judge_plays(plays: Sequence[Play], judge: Judge, rules: BugConvention) -> list[JudgedPlay]:
     found = await judgements([(play.environment, play.reports) for play in plays], judge)
-    return [JudgedPlay(play, matrix) for play, (matrix, _) in zip(plays, found, strict=True)]
+    return [JudgedPlay(play, matrix, rules) for play, (matrix, _) in zip(plays, found, strict=True)]
 
 
 def _setting(plays: Sequence[Play]) -> tuple[str, ...]:

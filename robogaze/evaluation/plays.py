@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
-from robogaze.datasets.builds import parse_switches
+from robogaze.datasets.builds import is_address, parse_switches
 from robogaze.errors import InputError
 from robogaze.metrics.tally import scored
 
@@ -15,8 +15,8 @@ from robogaze.metrics.tally import scored
 class Play:
     """A play of a system, with the bugs of the build that was played.
 
-    `annotation` is None where a system has no play of an environment. `left_out` counts the reports that did not
-    reproduce and were left out.
+    `annotation` is None if the system did not play the environment. `left_out` counts the reports that were left out
+    because they did not reproduce.
     """
 
     system: str
@@ -35,14 +35,8 @@ class Play:
 
     @property
     def setting(self) -> Mapping[str, Any]:
-        """How it was made; empty where that is not known."""
+        """How the play was made; empty if that is not known."""
         return {} if self.annotation is None else self.annotation.play
-
-    def until(self, step: int) -> "Play":
-        """The play with only the reports whose evidence was complete by this step."""
-        assert self.annotation is not None
-        early = tuple(report for report in self.reports if report.spans and report.spans[-1].end <= step + 1)
-        return replace(self, annotation=replace(self.annotation, findings=early))
 
 
 def environments_in(references: Iterable[ClipAnnotation]) -> Mapping[str, ClipAnnotation]:
@@ -64,9 +58,9 @@ def plays_of(
     *,
     reproduced_only: bool,
 ) -> tuple[tuple[Play, ...], tuple[str, ...]]:
-    """A system's plays, and the ids of those without documented bugs.
+    """A system's plays, and the ids of the plays without documented bugs.
 
-    An environment that it did not play has one play without an annotation, in which every bug is missed.
+    An environment that the system did not play has one play without an annotation, in which every bug is missed.
     `reproduced_only` leaves out the reports that are not known to reproduce.
     """
     plays, unreferenced = [], []
@@ -84,12 +78,12 @@ def plays_of(
 
 
 def _environment(annotation: ClipAnnotation, environments: Mapping[str, ClipAnnotation]) -> ClipAnnotation | None:
-    """The bugs of the build that was played: `castle:-drawer` is the castle without one of its bugs.
+    """The bugs of the build that was played, such as `castle:-drawer`; None if the environment is not known.
 
-    The address of a server is that of the only environment there is.
+    A play at the address of a server belongs to the environment if there is only one.
     """
     played = str(annotation.play.get("environment") or annotation.clip_id)
-    if played.startswith(("http://", "https://")):
+    if is_address(played):
         return next(iter(environments.values())) if len(environments) == 1 else None
     path, _, switches = played.partition(":")
     reference = environments.get(path) or environments.get(PurePosixPath(path).name)

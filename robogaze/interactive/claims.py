@@ -16,13 +16,11 @@ _UNDECIDED = "the play ended before it was verified"
 
 @dataclass
 class PlayClaim:
-    """A suspected fault and what became of it. `step` is the one after which it was suspected.
+    """A suspected fault with its verdict; until a verdict is given, it is `unverified` and has no reason.
 
-    Until it is decided, it is unverified and has no reason.
-
-    `signs` are what a reply must show for the fault to show again: the cited texts, and the hashes of cited pictures.
-    `recorded` are the commands from the last initial state to the fault; `commands` are those that showed it again,
-    None while none did.
+    `step` is the step after which the fault was suspected. `signs` are the cited texts, and the hashes of the cited
+    pictures; the fault shows again if replies show them. `recorded` are the commands from the last initial state to the
+    fault. `commands` are the commands that showed the fault again, None if no commands did.
     """
 
     id: str
@@ -46,18 +44,18 @@ class PlayClaim:
 
     @property
     def best_commands(self) -> tuple[str, ...]:
-        """The commands that showed it again, else those of the session."""
+        """The commands that showed the fault again, else the commands of the session."""
         return self.recorded if self.commands is None else self.commands
 
     def set_reproduction(self, commands: tuple[str, ...], reproduced: bool | None, replays: int) -> None:
-        """Set the commands that are reported, and whether they showed it; None if they were not replayed."""
+        """Set the reported commands. `reproduced` is whether they showed the fault; None if they were not replayed."""
         self.reproduction = Reproduction(
             commands=commands, reproduced=reproduced, recorded=len(self.recorded), replays=replays
         )
 
     @property
     def steps(self) -> tuple[int, ...]:
-        """The cited steps that exist, ascending; the step of the suspicion where none does."""
+        """The cited steps that exist, in ascending order; else the step after which the fault was suspected."""
         cited = {excerpt.step for excerpt in self.candidate.evidence if 0 <= excerpt.step <= self.step}
         return tuple(sorted(cited or {self.step}))
 
@@ -100,7 +98,7 @@ class PlayClaim:
 
 
 def signs_of(candidate: CandidateAnswer, replies: Sequence[PlayEntry]) -> tuple[str, ...]:
-    """The signs of a candidate, from the replies since the initial state. Raises ValueError where a reply lacks one."""
+    """The signs of a candidate, from the replies since the initial state. Raises ValueError if a sign is missing."""
     by_step = {entry.step: entry for entry in replies}
     steps = [excerpt.step for excerpt in candidate.evidence]
     if steps != sorted(steps):
@@ -119,7 +117,7 @@ def signs_of(candidate: CandidateAnswer, replies: Sequence[PlayEntry]) -> tuple[
 
 
 def new_claim(name: str, candidate: CandidateAnswer, dimension: str, trace: Trace) -> tuple[PlayClaim, str | None]:
-    """The claim of a candidate after the last reply, and what is wrong with its evidence, None if nothing is."""
+    """The claim of a candidate after the last reply, and an error in its evidence, None without an error."""
     replies, fault, signs = trace.since_restart(), None, tuple[str, ...]()
     try:
         signs = signs_of(candidate, replies)

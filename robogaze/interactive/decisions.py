@@ -23,14 +23,14 @@ class ReflectionAnswer(Answer):
 
 
 class Excerpt(Answer):
-    """A part of the reply or the state of a step, word for word; None for its picture."""
+    """A literal part of the reply or of the state at a step; `text` None cites the picture of the step."""
 
     step: int
     text: Phrase | None
 
 
 class CandidateAnswer(Answer):
-    """A suspected fault: what triggers it, what was observed, what the rules demand, and how to show it again."""
+    """A suspected fault: its trigger, what was observed, what the rules demand, and the commands that show it."""
 
     title: Phrase
     type: str
@@ -44,7 +44,7 @@ class CandidateAnswer(Answer):
 
 
 class StepAnswer(Answer):
-    """What the last step led to, and the next one. `last_step` is None without a reflection."""
+    """The reflection on the last step, a suspected fault, and the next step. `last_step` None is no reflection."""
 
     last_step: ReflectionAnswer | None
     candidate: CandidateAnswer | None
@@ -54,7 +54,7 @@ class StepAnswer(Answer):
     expected: Text | None
 
     def fault(self) -> str | None:
-        """What is missing for its tool; None if nothing is."""
+        """What is missing for the tool; None if nothing is missing."""
         if self.tool in _WITH_COMMAND and not (self.command or "").strip():
             return f"command: the tool {self.tool} needs one"
         if self.tool == "act" and self.expected is None:
@@ -63,7 +63,7 @@ class StepAnswer(Answer):
 
 
 class ReplayRuling(Answer):
-    """The ruling on a suspected fault after its replay; `severity` is how far it deviates."""
+    """The ruling on a suspected fault after its replay; `severity` is from 1 to 5."""
 
     reason: Text
     verdict: Literal["bug", "no_bug", "unclear"]
@@ -72,7 +72,7 @@ class ReplayRuling(Answer):
 
 
 def step_contract(types: Iterable[str], tools: Iterable[Tool], *, reflects: bool) -> type[StepAnswer]:
-    """The contract of a step: the types of faults and the tools there are; with or without a reflection."""
+    """The contract of a step with the given types of faults and tools, and with or without a reflection."""
     candidate = narrowed(CandidateAnswer, type=one_of(types))
     last_step = ReflectionAnswer if reflects else type(None)
     return narrowed(StepAnswer, last_step=last_step, candidate=candidate | None, tool=one_of(tools))

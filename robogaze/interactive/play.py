@@ -1,46 +1,41 @@
 """A run of plays: several environments and sessions side by side, in one run folder.
 
-    plays/<play id>/trace.jsonl       the steps of a play, written step by step
-    memory/<environment>.json         what the sessions in an environment leave to the next one
+    plays/<play id>/trace.jsonl       the steps of a play
+    memory/<environment>.json         what the sessions in an environment leave to the next session
     reports/<play id>.json            the report on a play, as for a clip
-    plays/<play id>/report.json, .md  the same in GBQA's form
+    plays/<play id>/report.json, .md  the report in GBQA's form
 
-A play with a report is finished, unless a request or its environment got no answer; then it is played again. With
-cross-session memory, the sessions in one environment are played one after the other.
+A play with a report is finished, unless a request to a model or to the environment got no answer; then it is played
+again. With cross-session memory, the sessions in one environment are played one after the other.
 """
 
 import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from robogaze.backends import AnswerStore, Models, ModelsConfig
 from robogaze.backends.middleware.budget import Budget
+from robogaze.core.context import Memory
 from robogaze.core.report import Report, Unreadable
 from robogaze.datasets.formats.gbqa import play_files
 from robogaze.datasets.formats.gbqa_trace import played_steps
 from robogaze.domains import Domain
 from robogaze.domains.model import AgentSpec
 from robogaze.errors import RunStopped
-from robogaze.interactive.environments.base import Environment, EnvironmentFault
+from robogaze.interactive.environments import Environment, EnvironmentFault, open_environment
 from robogaze.interactive.memory import read_memory, write_memory
 from robogaze.interactive.play_client import PlayClient
 from robogaze.interactive.play_options import PlayOptions, check_plays, configuration_of
 from robogaze.interactive.play_report import PlayId, play_report
-from robogaze.interactive.session import PlaySession, PlaySettings
-from robogaze.interactive.trace import PlayEntry, first_divergence
+from robogaze.interactive.session import PlaySession
 from robogaze.store import ManifestLine, RunFolder, file_name, write_whole
 from robogaze.sync import synchronous
-
-GBQA_FILES = ("report.json", "report.md")
-"""What is written in GBQA's form beside a trace; its own trace has another form."""
-
-OpenEnvironment = Callable[[str], Environment]
-"""Opens an environment by its name or address."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +53,7 @@ class UnplayedPlay:
 
 @dataclass(frozen=True)
 class PlayResult:
-    """The reports of a run, in the order of its plays. `stopped` is the reason why the run ended early, None if it did
-    not.
-    """
+    """The reports of a run, in the order of its plays. `stopped` is the reason why the run ended early, else None."""
 
     reports: tuple[Report, ...]
     unplayed: tuple[UnplayedPlay, ...]
@@ -70,7 +63,7 @@ class PlayResult:
 
 @dataclass
 class PlayRun:
-    """A run of plays in an open run folder. `open_environment` opens a session of an environment."""
+    """A run of plays in an open run folder. `open_environment` opens an environment by its spec."""
 
     environments: tuple[str, ...]
     options: PlayOptions
@@ -78,12 +71,12 @@ class PlayRun:
     models: Models
     folder: RunFolder
     answers: AnswerStore
-    open_environment: OpenEnvironment
+    open_environment: Callable[[str], Environment]
     on_report: Callable[[Report], None] = lambda report: None
     unplayed: list[UnplayedPlay] = field(default_factory=list)
     stopped: RunStopped | None = None
-    steps: dict[str, int] = field(default_factory=dict)
-    """The last step of each play that is in progress."""
+    in_progress: dict[str, PlaySession] = field(default_factory=dict)
+    """The plays that have begun and not ended, by their ids."""
 
     @property
     def agent(self) -> AgentSpec:
@@ -98,7 +91,7 @@ class PlayRun:
         return tuple(PlayId(name, number) for name in self.environments for number in numbers)
 
     async def execute(self) -> None:
-        """Play what is not finished. A stop for the whole run is kept in `stopped`; other errors are raised."""
+        """Play the plays that are not finished. A RunStopped is kept in `stopped`; other errors are raised."""
         free = asyncio.Semaphore(self.options.at_once)
         waiting = [play for play in self.plays if not self._is_finished(play)]
         tasks = [asyncio.create_task(self._play_all(group, free)) for group in self._groups(waiting)]
@@ -118,7 +111,7 @@ class PlayRun:
         self.folder.write_unreadable(entries, listed=[entry.uri for entry in entries])
 
     def _groups(self, plays: Sequence[PlayId]) -> Iterator[list[PlayId]]:
-        """The plays that must be played one after the other."""
+        """The plays in groups; the plays of a group are played one after the other."""
         if not self.agent.across_sessions:
             yield from ([play] for play in plays)
             return
@@ -127,7 +120,7 @@ class PlayRun:
                 yield group
 
     def _is_finished(self, play: PlayId) -> bool:
-        """Whether a play has a report that stays. The invalid answers of one that is retried are forgotten."""
+        """Whether a play has a final report. The invalid answers of a play that is retried are forgotten."""
         report = self.folder.stored.report(str(play))
         if report is None or any(failure.kind.unanswered for failure in report.failures):
             return False
@@ -142,12 +135,12 @@ class PlayRun:
                 await self._play(play)
 
     async def _play(self, play: PlayId) -> None:
-        """Play once, and store the report; a play whose environment cannot be started is unplayed."""
+        """Play once, and store the report. A play whose environment cannot be started is kept in `unplayed`."""
         try:
             async with self._session(play) as session:
+                self.in_progress[str(play)] = session
                 await session.play()
                 await session.reproduce_reports()
-                self._note_divergence(play, session)
                 if self.agent.across_sessions and session.can_distil:
                     await self._remember(play, session)
         except EnvironmentFault as fault:
@@ -155,68 +148,47 @@ class PlayRun:
         else:
             self._store(play, session)
         finally:
-            self.steps.pop(str(play), None)
+            self.in_progress.pop(str(play), None)
 
     @asynccontextmanager
     async def _session(self, play: PlayId) -> AsyncIterator[PlaySession]:
         seed = self.options.seed
         client = PlayClient(self.domain, self.models, str(play), None if seed is None else seed + play.session - 1)
-        memory = read_memory(self.folder.root, play.environment) if self.agent.across_sessions else None
-        settings = PlaySettings(
-            budget=self.options.budget,
-            session=play.session,
-            sessions=self.options.sessions,
-            agent=self.agent,
-            earlier=() if memory is None else memory.before(play.session),
-        )
+        earlier: list[Memory] = []
+        if self.agent.across_sessions:
+            left = read_memory(self.folder.root, play.environment).sessions
+            earlier = [left[session] for session in sorted(left) if session < play.session]
         environment, fresh = self.open_environment(play.environment), self.open_environment(play.environment)
         try:
-            yield PlaySession(settings, self.domain, client, environment, fresh, self._writer(play))
+            yield PlaySession(
+                number=play.session,
+                options=self.options,
+                agent=self.agent,
+                earlier=tuple(earlier),
+                domain=self.domain,
+                client=client,
+                environment=environment,
+                fresh=fresh,
+            )
         finally:
             await environment.close()
             await fresh.close()
 
-    def _trace_path(self, play: PlayId) -> Path:
-        return self.folder.root / "plays" / file_name(str(play)) / "trace.jsonl"
-
-    def _writer(self, play: PlayId) -> Callable[[PlayEntry], None]:
-        """Writes the trace of a play step by step; the earlier trace of an interrupted play is kept aside."""
-        path = self._trace_path(play)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_file():
-            path.replace(_earlier(path))
-
-        def write(entry: PlayEntry) -> None:
-            with path.open("a", encoding="utf-8") as file:
-                file.write(f"{entry.model_dump_json()}\n")
-            self.steps[str(play)] = entry.step
-
-        return write
-
-    def _note_divergence(self, play: PlayId, session: PlaySession) -> None:
-        """Note where a resumed play was answered otherwise than before it was interrupted."""
-        step = first_divergence(_earlier(self._trace_path(play)), session.trace.entries)
-        if step is not None:
-            session.notes.append(
-                f"When the play was resumed, the environment answered step {step} otherwise than before; from there on "
-                "the play is a new one."
-            )
-
     async def _remember(self, play: PlayId, session: PlaySession) -> None:
-        """Keep what a session leaves to the next one."""
+        """Store the notes that a session leaves to the next session."""
         notes = await session.distil()
         if notes is not None:
             memory = read_memory(self.folder.root, play.environment)
-            write_memory(self.folder.root, memory.including(play.session, notes))
+            sessions = {**memory.sessions, play.session: dict(notes)}
+            write_memory(self.folder.root, memory.with_(sessions=sessions))
 
     def _store(self, play: PlayId, session: PlaySession) -> None:
-        """Write the trace, GBQA's files and then the report of a play; one without a report is played again."""
-        path, text = self._trace_path(play), session.trace.text()
+        """Write the trace, GBQA's files, and last the report, since a play without a report is played again."""
+        path, text = self.folder.root / "plays" / file_name(str(play)) / "trace.jsonl", session.trace.text()
         write_whole(path, text)
-        _earlier(path).unlink(missing_ok=True)
         report = play_report(play, session, path.relative_to(self.folder.root).as_posix(), self._facts(play))
         files = play_files(report, played_steps(path))
-        for name in GBQA_FILES:
+        for name in ("report.json", "report.md"):
             write_whole(path.with_name(name), files[name])
         line = ManifestLine(
             clip_id=str(play),
@@ -251,17 +223,6 @@ class PlayRun:
         )
 
 
-def _opener(options: PlayOptions) -> OpenEnvironment:
-    from robogaze.interactive.environments import open_environment  # with their engines, which take time to load
-
-    return lambda spec: open_environment(spec, mode=options.mode, timeout_s=options.timeout_s)
-
-
-def _earlier(path: Path) -> Path:
-    """Where the trace of an interrupted play is kept while it is played again."""
-    return path.with_name(f"earlier-{path.name}")
-
-
 @asynccontextmanager
 async def open_plays(
     environments: Sequence[str],
@@ -270,36 +231,33 @@ async def open_plays(
     options: PlayOptions | None = None,
     environ: Mapping[str, str] | None = None,
     *,
-    open_environment: OpenEnvironment | None = None,
+    open_environment: Callable[..., Environment] = open_environment,
 ) -> AsyncIterator[PlayRun]:
-    """Open a run folder and the models of a run; nothing is played yet. Environments are opened by their specs unless
-    `open_environment` is given.
+    """Open a run folder and the models of a run; nothing is played yet.
 
-    Raises what `check_plays` raises, InputError for an unknown environment, RunError for a folder that is in use or
+    `open_environment` is called as `robogaze.interactive.environments.open_environment` is.
+
+    Raises the errors of `check_plays`, InputError for an unknown environment, RunError for a folder that is in use or
     contains another run, and Unreachable if no model can be reached.
     """
     options = options or PlayOptions()
     domain = check_plays(environments, options)
     if options.max_cost_usd is not None:
         models.check_cost_is_limited()
-    if open_environment is None:
-        open_environment = _opener(options)
+    opening = partial(open_environment, mode=options.mode, timeout_s=options.timeout_s)
     for name in environments:
-        await open_environment(name).close()
-    with RunFolder(out, configuration_of(options, domain, models)) as folder:
-        answers = AnswerStore(folder.answers)
+        await opening(name).close()
+    budget = Budget(options.max_calls, options.max_cost_usd)
+    with (
+        RunFolder(out, configuration_of(options, domain, models)) as folder,
+        closing(AnswerStore(folder.answers)) as answers,
+    ):
+        opened = Models.open(models, answers, environ or {}, usage=answers, budget=budget, outage_s=options.outage_s)
         try:
-            budget = Budget(options.max_calls, options.max_cost_usd)
-            opened = Models.open(
-                models, answers, environ or {}, usage=answers, budget=budget, outage_s=options.outage_s
-            )
-            try:
-                await opened.ready()
-                yield PlayRun(tuple(environments), options, domain, opened, folder, answers, open_environment)
-            finally:
-                await opened.close()
+            await opened.ready()
+            yield PlayRun(tuple(environments), options, domain, opened, folder, answers, opening)
         finally:
-            answers.close()
+            await opened.close()
 
 
 async def play_async(

@@ -1,7 +1,7 @@
 """Requests to the models about one play.
 
-What is known about the play comes first: the environment, the types of faults, memories and the steps, oldest first, so
-that consecutive requests share a long beginning. The pictures of the last reply and the prompt follow.
+A request begins with what is known about the play: the environment, the types of faults, memories, and the steps with
+the oldest first. So consecutive requests share a long beginning. The pictures of the last reply and the prompt follow.
 """
 
 from collections.abc import Mapping
@@ -19,8 +19,9 @@ from robogaze.stages.asking import Asker, Parts, Query
 class PlayVariables(TypedDict):
     """The variables of the prompt `play`: what is known about a play.
 
-    `documents` are the names of the documents that can be read, None where the environment has none. `memory` is what
-    earlier sessions left; `summary` is that of the steps up to `summarised`. `entries` are the steps since then.
+    `documents` are the names of the documents that can be read, None without documents. `memory` has the notes of
+    earlier sessions. `summary` is the summary of the steps up to the step `summarised`, and `entries` are the steps
+    after this step.
     """
 
     session: int
@@ -36,54 +37,19 @@ class PlayVariables(TypedDict):
     entries: tuple[Mapping[str, Any], ...]
 
 
-class StepVariables(TypedDict):
-    """The variables of the prompt `play_step`; `claims` are the titles and verdicts of what was suspected so far."""
-
-    budget: int
-    steps_left: int
-    reflects: bool
-    tools: tuple[str, ...]
-    claims: tuple[Mapping[str, Any], ...]
-
-
-class RulingVariables(TypedDict):
-    """The variables of the prompt `play_ruling`: the claim and the steps that it cites; of its replay, all commands and
-    the last replies.
-    """
-
-    claim: Mapping[str, Any]
-    steps: tuple[int, ...]
-    commands: tuple[str, ...]
-    replay: tuple[Mapping[str, Any], ...]
-
-
-class SummaryVariables(TypedDict):
-    """The variables of the prompt `play_summary`."""
-
-    until: int
-
-
-class MemoryVariables(TypedDict):
-    """The variables of the prompt `play_memory`."""
-
-    steps: int
-    budget: int
-    claims: tuple[Mapping[str, Any], ...]
-
-
-PLAY_PROMPTS: Mapping[str, type] = {
-    "play": PlayVariables,
-    "play_step": StepVariables,
-    "play_ruling": RulingVariables,
-    "play_summary": SummaryVariables,
-    "play_memory": MemoryVariables,
+PLAY_PROMPTS: Mapping[str, tuple[str, ...]] = {
+    "play": tuple(PlayVariables.__annotations__),
+    "play_step": ("budget", "steps_left", "reflects", "tools", "claims"),
+    "play_ruling": ("claim", "steps", "commands", "replay"),
+    "play_summary": ("until",),
+    "play_memory": ("steps", "budget", "claims"),
 }
-"""The prompts of a play with their variables."""
+"""The prompts of a play and their variables."""
 
 
 @dataclass
 class PlayClient(Asker):
-    """Queries the models about one play and keeps the ledger. `seed` is that of the decoding, None for the model's."""
+    """Queries the models about one play and keeps the ledger. `seed` None is the seed in the model's settings."""
 
     domain: Domain
     models: Models
@@ -108,7 +74,7 @@ class PlayClient(Asker):
         return await self._ask(query, parts, self._rounds + 1)
 
     def request(self, query: Query, parts: Parts, model: Model, attempt: int) -> Request:
-        """The request that a query becomes, with the seed of the play."""
+        """The request for a query, with the seed of the play."""
         request = super().request(query, parts, model, attempt)
         if self.seed is None:
             return request

@@ -1,4 +1,4 @@
-"""How environments are played: options, and what a run folder says of them."""
+"""The options of plays, and the part of them that is written to run.json."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from robogaze.interactive.environments.base import Mode
 from robogaze.interactive.play_client import PLAY_PROMPTS
 
 SCHEMA_VERSION = 1
-"""Of run.json."""
+"""The version of run.json."""
 
 DOMAIN = "interactive"
 """The built-in domain of plays."""
@@ -25,13 +25,13 @@ class PlayOptions:
     """How environments are played.
 
     Args:
-        mode: `qa` with documents and source where the environment has them, or `player` without.
-        budget: The steps of each play.
-        sessions: The plays in each environment.
+        mode: With `qa`, the agent also reads documents and source; with `player`, it reads replies only.
+        budget: The number of steps of each play.
+        sessions: The number of plays in each environment.
         agent: An agent of the domain.
-        memory: The memory of the agent: none, in_session, cross_session or both; the agent's own by default.
-        seed: The seed of the first session, which the next ones count up; None for the model's own settings.
-        at_once: The number of plays side by side.
+        memory: The memory of the agent: none, in_session, cross_session or both; None for the agent's own.
+        seed: The seed of the first session; each further session adds 1. None for the seed in the model's settings.
+        at_once: The maximum number of plays at the same time.
         timeout_s: How long to wait for a reply of an environment.
         max_calls: The maximum number of calls, across restarts.
         max_cost_usd: The maximum cost, across restarts.
@@ -63,8 +63,10 @@ class PlayOptions:
 
 
 def check_plays(environments: Sequence[str], options: PlayOptions) -> Domain:
-    """The domain of plays. Raises OptionError for options that are out of range, InputError for an unknown agent or
-    environments that are named twice, DomainError for a prompt that uses an unknown variable.
+    """The domain of plays.
+
+    Raises OptionError for an option that is out of its range, InputError for an unknown agent and for an environment
+    that is named twice, and DomainError for a prompt with an unknown variable.
     """
     options.check()
     if len(set(environments)) != len(environments):
@@ -74,12 +76,12 @@ def check_plays(environments: Sequence[str], options: PlayOptions) -> Domain:
         known = ", ".join(domain.agents) or "none"
         raise InputError(f"the domain {domain.id} has no agent {options.agent!r}; its agents are: {known}")
     for prompt, variables in PLAY_PROMPTS.items():
-        domain.prompts.check(prompt, tuple(variables.__annotations__))
+        domain.prompts.check(prompt, variables)
     return domain
 
 
 def configuration_of(options: PlayOptions, domain: Domain, models: ModelsConfig) -> dict[str, Any]:
-    """The content of run.json. A run can be resumed with other environments and more sessions, all else being equal."""
+    """The content of run.json, which must be equal when a run is resumed. Environments and sessions may differ."""
     return {
         "schema_version": SCHEMA_VERSION,
         "robogaze": __version__,

@@ -1,7 +1,8 @@
-"""From a play to its report.
+"""The report on a play.
 
-The clip of the report is the play: one frame a step, the initial state first, so times are in steps. No number of steps
-shows that an environment has no fault, so each dimension is at most partially covered, and no play is `clean`.
+The clip of the report is the play, with a frame for each step and frame 0 for the initial state, so times are steps. No
+number of steps shows that an environment has no fault, so each dimension is at most partially covered, and no play is
+`clean`.
 """
 
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ class PlayId:
 
 
 def play_report(play: PlayId, session: PlaySession, uri: str, facts: dict[str, Any]) -> Report:
-    """The report on a play that has ended; `uri` is its trace, `facts` are written to the provenance."""
+    """The report on a play that has ended; `uri` is the path of its trace, and `facts` go into the provenance."""
     accepted = [claim for claim in session.claims if claim.verdict == "accepted"]
     return Report(
         clip=_clip(play, session, uri),
@@ -41,7 +42,7 @@ def play_report(play: PlayId, session: PlaySession, uri: str, facts: dict[str, A
         hypotheses=tuple(claim.hypothesis() for claim in session.claims),
         failures=tuple(session.failures),
         notes=(
-            f"The play ended after {session.trace.steps} of {session.settings.budget} steps: {session.stopped}.",
+            f"The play ended after {session.trace.steps} of {session.options.budget} steps: {session.stopped}.",
             *session.notes,
         ),
         usage=session.client.usage(),
@@ -83,5 +84,5 @@ def _clip(play: PlayId, session: PlaySession, uri: str) -> Clip:
 def _coverage(session: PlaySession) -> Coverage:
     if not session.decided:
         return Coverage(state="not_examined", reason="no step was decided by a model")
-    steps, budget = session.trace.steps, session.settings.budget
+    steps, budget = session.trace.steps, session.options.budget
     return Coverage(state="partial", reason=f"only what {steps} of {budget} steps reached was examined")

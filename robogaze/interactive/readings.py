@@ -10,9 +10,9 @@ _LINES = re.compile(r"(?P<path>.+):(?P<first>\d+)(-(?P<last>\d+))?")
 
 
 async def read_document(documents: Documents, tool: Tool, wanted: str, most: int) -> Observation | EnvironmentFault:
-    """What a tool finds, as a reply without a state; at most `most` characters of it.
+    """The result of a tool as a reply without a state, cut to `most` characters.
 
-    Raises EnvironmentFault if the environment cannot be reached; another fault is the reply.
+    Raises EnvironmentFault if the environment cannot be reached; any other fault is returned.
     """
     try:
         text = await _found(documents, tool, wanted)

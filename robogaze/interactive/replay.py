@@ -1,7 +1,7 @@
-"""Replays: commands that are sent to a fresh session, and the fewest of them that still show the same.
+"""Replays: commands that are sent to a fresh session, and the fewest commands that still show a fault.
 
 The fewest commands are found by delta debugging (Zeller and Hildebrandt, 2002): parts are left out as long as the rest
-still shows it. The last command is kept, because its reply is the one that shows it.
+still shows the fault. The last command is kept, because its reply shows the fault.
 """
 
 from collections.abc import Awaitable, Callable
@@ -16,7 +16,7 @@ Shows = Callable[[Commands], Awaitable[bool]]
 
 @dataclass(frozen=True)
 class Replay:
-    """The replies to commands from the initial state on, that state first; `pictures` are those of the last reply."""
+    """The initial state and the replies to commands, in order; `pictures` are the pictures of the last reply."""
 
     replies: list[PlayEntry]
     pictures: tuple[bytes, ...]
@@ -36,7 +36,7 @@ async def replay(environment: Environment, commands: Commands) -> Replay:
 
 
 async def send(environment: Environment, command: str) -> Observation | EnvironmentFault:
-    """The reply to a command, or the fault where the reply cannot be used.
+    """The reply to a command, or the fault if there is no usable reply.
 
     Raises EnvironmentFault if the environment cannot be reached.
     """
@@ -53,7 +53,7 @@ class ReplayLimit(Exception):
 
 
 async def fewest(commands: Commands, shows: Shows) -> Commands:
-    """The fewest commands found for which `shows` is true, as it is for the given ones. Stops early at ReplayLimit."""
+    """The fewest commands for which `shows` is still true; it is true for the given commands. Stops at ReplayLimit."""
     if not commands:
         return commands
     *rest, last = commands

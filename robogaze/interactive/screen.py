@@ -1,4 +1,4 @@
-"""The pictures of replies, as models and readers are shown them."""
+"""The pictures of replies, as models and reports show them."""
 
 from collections.abc import Sequence
 from hashlib import sha256
@@ -12,9 +12,9 @@ VIEW = "screen"
 
 
 def screen_images(step: int, pictures: Sequence[bytes], client: PlayClient) -> dict[int, FrameImage]:
-    """The first picture of a reply by its step, as JPEG; empty without a picture.
+    """The first picture of a reply as JPEG, by the step of the reply; empty without a picture.
 
-    Raises EnvironmentFault (invalid_reply) if it cannot be read.
+    Raises EnvironmentFault (invalid_reply) if the picture cannot be read.
     """
     if not pictures:
         return {}

@@ -1,13 +1,13 @@
 """One play: an agent in a session with an environment (GBQA, section 4).
 
-A step is decided by one answer: a reflection on the last reply against what was predicted, a suspected fault if there
-is one, and the next command with its prediction. A suspected fault is reproduced on a fresh session before it is
-reported (`robogaze.interactive.verification`). A play ends when the agent ends it, when its steps are used up, when it
-repeats itself, and when commands or answers fail in a row. The last two, and an environment that cannot be reached any
-more, are failures of the play.
+One answer of the model decides a step: it compares the last reply with the prediction, may name a suspected fault, and
+gives the next command with a prediction. A suspected fault is reproduced in a fresh session before it is reported
+(`robogaze.interactive.verification`). A play ends when the agent ends it, when its steps are used up, when it repeats
+itself, and when several commands or answers in a row fail. It also ends when the environment cannot be reached any
+more. The last three are failures of the play.
 
-Nothing is kept between two starts but the answers of the models: a play that was interrupted is played again from the
-start, with the answers it had, and so arrives at the same step.
+Only the answers of the models are kept when a play is interrupted. The play is then repeated from its start with the
+stored answers, and so arrives at the same step.
 """
 
 from collections.abc import Callable
@@ -24,13 +24,8 @@ from robogaze.errors import FailureKind
 from robogaze.interactive.claims import STEP_STAGE, PlayClaim, new_claim, signs_of
 from robogaze.interactive.decisions import READINGS, CandidateAnswer, StepAnswer, Tool, step_contract
 from robogaze.interactive.environments.base import Environment, EnvironmentFault, Observation
-from robogaze.interactive.play_client import (
-    MemoryVariables,
-    PlayClient,
-    PlayVariables,
-    StepVariables,
-    SummaryVariables,
-)
+from robogaze.interactive.play_client import PlayClient, PlayVariables
+from robogaze.interactive.play_options import PlayOptions
 from robogaze.interactive.readings import read_document
 from robogaze.interactive.replay import send
 from robogaze.interactive.screen import screen_images
@@ -46,34 +41,25 @@ FAULT_KINDS = {
     "refused": FailureKind.REFUSED,
     "invalid_reply": FailureKind.SERVER_FAULT,
 }
-"""What a fault of the environment is in a report."""
-
-
-@dataclass(frozen=True)
-class PlaySettings:
-    """What is played and how long: `budget` is in steps; `session` counts from 1."""
-
-    budget: int
-    session: int
-    sessions: int
-    agent: AgentSpec
-    earlier: tuple[Memory, ...] = ()
+"""The kind of failure in a report for each kind of fault of an environment."""
 
 
 @dataclass
 class PlaySession:
-    """A play in progress; `environment` is where it is played, `fresh` a second session for replays.
+    """A play in progress. It is the session `number`, from 1; `earlier` are the notes that earlier sessions left.
 
-    `stopped` says why it ended; `failures` is empty for a play that ended as it should; `notes` are for the reader of
-    the report. `on_step` is called after each entry of the trace that is complete.
+    The play uses `environment`; replays use `fresh`, a second session. `stopped` says why the play ended; `failures` is
+    empty if nothing failed; `notes` are for the reader of the report.
     """
 
-    settings: PlaySettings
+    number: int
+    options: PlayOptions
+    agent: AgentSpec
+    earlier: tuple[Memory, ...]
     domain: Domain
     client: PlayClient
     environment: Environment
     fresh: Environment
-    on_step: Callable[[PlayEntry], None] = lambda entry: None
     trace: Trace = field(default_factory=Trace)
     claims: list[PlayClaim] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
@@ -84,16 +70,11 @@ class PlaySession:
     summarised: int = 0
     files: tuple[str, ...] | None = None
     _summarised_entries: int = 0
-    _handed_over: int = 0
-
-    @property
-    def agent(self) -> AgentSpec:
-        return self.settings.agent
 
     @property
     def steps_left(self) -> int:
         """The steps that may still be made."""
-        return self.settings.budget - self.trace.steps
+        return self.options.budget - self.trace.steps
 
     @property
     def decided(self) -> bool:
@@ -101,7 +82,7 @@ class PlaySession:
         return any(call.stage == STEP_STAGE and call.outcome == "answered" for call in self.client.calls)
 
     async def play(self) -> None:
-        """Play to the end. Raises EnvironmentFault if the environment cannot be started at all."""
+        """Play to the end. Raises EnvironmentFault if the environment cannot be started."""
         self._add(await self.environment.reset(), kind="start", tool="start")
         await self._list_documents()
         try:
@@ -109,7 +90,6 @@ class PlaySession:
                 await self._step()
         except EnvironmentFault as fault:
             self.fail(fault)
-        self._report_last()
 
     async def _step(self) -> None:
         answer = await self._decide()
@@ -122,7 +102,6 @@ class PlaySession:
         if answer.tool == "finish" or self.steps_left <= 0:
             self.stopped = "steps used up" if self.steps_left <= 0 else "finished by the agent"
             return
-        self._report_last()
         await self._use(answer)
         self._stop_if_stuck()
         if not self.stopped:
@@ -131,7 +110,7 @@ class PlaySession:
     # Deciding.
 
     async def _decide(self) -> StepAnswer | None:
-        """The next decision; None if no answer can be used. An invalid one is asked for again, as another sample."""
+        """The next decision; None without a valid answer. After an invalid answer, another sample is asked for."""
         tools, failure = self._tools(), None
         for sample in range(self.agent.failures_in_a_row):
             try:
@@ -149,13 +128,13 @@ class PlaySession:
     def _step_query(self, tools: tuple[Tool, ...], sample: int) -> Query:
         entry = self.trace.last
         reflects = self.agent.reflection and entry.kind in ("act", "restart")
-        variables = StepVariables(
-            budget=self.settings.budget,
-            steps_left=self.steps_left,
-            reflects=reflects,
-            tools=tools,
-            claims=tuple(claim.shown() for claim in self.claims) if self.agent.within_sessions else (),
-        )
+        variables = {
+            "budget": self.options.budget,
+            "steps_left": self.steps_left,
+            "reflects": reflects,
+            "tools": tools,
+            "claims": [claim.shown() for claim in self.claims] if self.agent.within_sessions else [],
+        }
         return Query(
             stage=STEP_STAGE,
             subject=f"step {entry.step}" if entry.kind != "read" else f"step {entry.step} reading {len(self.trace)}",
@@ -169,7 +148,7 @@ class PlaySession:
         )
 
     def _step_check(self) -> Callable[[StepAnswer], str | None]:
-        """Checks an answer. Evidence that was not observed is sent back once; then the claim is rejected for it."""
+        """A check of an answer. A claim with evidence that was not observed is sent back once, and later rejected."""
         sent_back: list[str] = []
 
         def check(answer: StepAnswer) -> str | None:
@@ -197,20 +176,20 @@ class PlaySession:
     def known(self) -> PlayVariables:
         """What is known about the play, for prompts."""
         session = self.trace.session
-        taxonomy, settings = self.domain.taxonomy, self.settings
+        taxonomy = self.domain.taxonomy
         first = self._summarised_entries if self.agent.within_sessions else 0
         if not self.agent.within_sessions:
             first = max(0, len(session) - self.agent.steps_without_memory)
         before = next((entry for entry in reversed(session[:first]) if entry.kind != "read"), None)
         return PlayVariables(
-            session=settings.session,
-            sessions=settings.sessions,
-            budget=settings.budget,
+            session=self.number,
+            sessions=self.options.sessions,
+            budget=self.options.budget,
             documents=self.files,
             dimensions=taxonomy.dimensions,
             cascade=taxonomy.cascade,
             not_annotated=taxonomy.not_annotated,
-            memory=settings.earlier,
+            memory=self.earlier,
             summary=self.summary,
             summarised=self.summarised,
             entries=tuple(
@@ -261,7 +240,7 @@ class PlaySession:
         except EnvironmentFault as fault:
             if fault.kind == "unreachable":
                 raise
-            self.notes.append(f"The documents could not be listed ({fault}), so the play had none.")
+            self.notes.append(f"The documents could not be listed ({fault}), so the agent could not read any.")
 
     # Reflecting and remembering.
 
@@ -271,7 +250,7 @@ class PlaySession:
             self.trace.change_last(as_expected=reflection.as_expected, difference=reflection.difference)
 
     async def _suspect(self, candidate: CandidateAnswer) -> None:
-        """Record a suspected fault, and decide it as far as the agent can."""
+        """Record a suspected fault, and decide whether it is reported."""
         dimension = self.domain.dimension_of[candidate.type]
         claim, fault = new_claim(f"H{len(self.claims) + 1}", candidate, dimension, self.trace)
         self.trace.change_last(claims=(*self.trace.last.claims, claim.id))
@@ -289,10 +268,10 @@ class PlaySession:
 
     @property
     def _verifier(self) -> Verifier:
-        return Verifier(self.agent, self.settings.budget, self.client, self.fresh, self.trace)
+        return Verifier(self.agent, self.options.budget, self.client, self.fresh, self.trace)
 
     async def reproduce_reports(self) -> None:
-        """After the play: replay and shorten each report. An environment that fails is a failure of the play."""
+        """Replay and shorten each report after the play. A fault of the environment is a failure of the play."""
         accepted = [claim for claim in self.claims if claim.verdict == "accepted"]
         for claim in accepted:
             claim.set_reproduction(claim.best_commands, None, replays=0)
@@ -303,12 +282,12 @@ class PlaySession:
             self.fail(fault)
 
     async def _summarise(self) -> None:
-        """With in-session memory: summarise the older half once twice as many steps as wanted are in full detail."""
+        """With in-session memory, summarise the older half of the steps once 2 x `recent_steps` are shown in full."""
         session, recent = self.trace.session, self.agent.recent_steps
         if not self.agent.within_sessions or len(session) - self._summarised_entries < 2 * recent:
             return
         until = len(session) - recent
-        query = self._notes_query("play_summary", SummaryVariables(until=session[until - 1].step))
+        query = self._notes_query("play_summary", {"until": session[until - 1].step})
         try:
             answer = await self.client.ask(query, self.known())
         except NoAnswer as error:
@@ -320,17 +299,17 @@ class PlaySession:
 
     @property
     def can_distil(self) -> bool:
-        """Whether the model decided something and still answers; a play that is to be played again leaves nothing."""
+        """Whether a model decided a step and still answers. A play that will be repeated leaves no notes."""
         kinds = {failure.kind for failure in self.failures}
         return self.decided and not any(kind.unanswered or kind is FailureKind.INVALID_ANSWER for kind in kinds)
 
     async def distil(self) -> Memory | None:
-        """What the next session should know; None without an answer, which is a failure of the play."""
-        variables = MemoryVariables(
-            steps=self.trace.steps,
-            budget=self.settings.budget,
-            claims=tuple(claim.shown() for claim in self.claims),
-        )
+        """The notes for the next session; None without an answer, which is a failure of the play."""
+        variables = {
+            "steps": self.trace.steps,
+            "budget": self.options.budget,
+            "claims": [claim.shown() for claim in self.claims],
+        }
         try:
             answer = await self.client.ask(self._notes_query("play_memory", variables), self.known())
         except NoAnswer as error:
@@ -339,7 +318,7 @@ class PlaySession:
         memory: Memory = answer.model_dump()
         return memory
 
-    def _notes_query(self, prompt: str, variables: Any) -> Query:
+    def _notes_query(self, prompt: str, variables: dict[str, Any]) -> Query:
         return Query(
             stage=prompt,
             subject=f"step {self.trace.steps}",
@@ -366,19 +345,13 @@ class PlaySession:
             self.failures.append(Failure(stage=STEP_STAGE, kind=FailureKind.LOOPED, message=text))
 
     def fail(self, fault: EnvironmentFault) -> None:
-        """Note that the environment failed and could not be used any more."""
+        """End the play with a failure, because the environment cannot be used any more."""
         self.stopped = self.stopped or "the environment failed"
         self.failures.append(Failure(stage=ENVIRONMENT_STAGE, kind=FAULT_KINDS[fault.kind], message=str(fault)))
 
-    def _report_last(self) -> None:
-        """Hand over the entries that are complete: no later answer changes them."""
-        for entry in self.trace.entries[self._handed_over :]:
-            self.on_step(entry)
-        self._handed_over = len(self.trace.entries)
-
 
 def _same(claim: PlayClaim, other: PlayClaim) -> bool:
-    """Whether a claim that was not rejected is of the same type as another and cites the same."""
+    """Whether a claim has the type and the evidence of another claim, and was not rejected."""
     return (
         claim.verdict in ("accepted", "unverified")
         and claim.candidate.type == other.candidate.type

@@ -1,18 +1,15 @@
-"""The trace of a play: its steps, as a model is shown them and as trace.jsonl keeps them.
+"""The trace of a play: its steps, as models are shown them and as trace.jsonl keeps them.
 
-A step is one command or restart that is sent to the environment; step 0 is the initial state. Steps are numbered over
-the whole play, the commands of replays included. A document that is read has the number of the step before it.
+A step is one command or one restart that is sent to the environment; step 0 is the initial state. Steps are numbered
+over the whole play, and the commands of replays are steps too. The entry of a document that is read has the number of
+the step before it.
 """
 
 import json
 import re
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from itertools import takewhile
-from pathlib import Path
 from typing import Any, Literal
-
-from pydantic import ValidationError
 
 from robogaze.core.data import Data
 from robogaze.interactive.environments.base import EnvironmentFault, Observation
@@ -27,10 +24,11 @@ _SIGNS = re.compile(r'\\[nt]|[{}"\'\\]')
 class PlayEntry(Data):
     """A line of trace.jsonl: what was done and why, what was expected, and the reply.
 
-    `tool` names what was done. `command` is what was sent, or the document that was read; None where the tool takes
-    none. `state` is the visible state, `screens` are hashes of the pictures in the reply. `fault` says why there is no
-    reply, None if there is one. `as_expected` and `difference` are the reflection on the reply, None without one.
-    `claims` are the ids of the hypotheses that it led to; for a replay, that of the hypothesis it checks.
+    `tool` names what was done. `command` is what was sent, or the document that was read; None for a tool without a
+    command. `state` is the visible state, and `screens` are the SHA-256 hashes of the pictures in the reply. `fault`
+    says why there is no reply; None if there is a reply. `as_expected` and `difference` are the agent's reflection on
+    the reply, None without a reflection. `claims` are the ids of the hypotheses that the reply led to; in the entry of
+    a replay, the id of the hypothesis that is checked.
     """
 
     step: int
@@ -51,7 +49,7 @@ class PlayEntry(Data):
 
     @classmethod
     def of(cls, reply: Observation | EnvironmentFault, **fields: Any) -> "PlayEntry":
-        """The entry of a reply, or of its absence."""
+        """The entry of a reply, or of a fault in place of a reply."""
         if isinstance(reply, EnvironmentFault):
             return cls(fault=f"{reply.kind}: {reply}", **fields)
         return cls(
@@ -64,7 +62,7 @@ class PlayEntry(Data):
         )
 
     def same_reply(self, other: "PlayEntry") -> bool:
-        """Whether two replies are equal, apart from values of the state that count the turns."""
+        """Whether two replies are equal, except for values of the state that count the turns."""
         same = all(getattr(self, name) == getattr(other, name) for name in ("message", "finished", "screens", "fault"))
         if not same or self.state.keys() != other.state.keys():
             return False
@@ -77,8 +75,9 @@ class PlayEntry(Data):
         return isinstance(value, int) and not isinstance(value, bool) and value == self.turn
 
     def shows(self, sign: str) -> bool:
-        """Whether the reply or the state contains a text, whatever its spaces, quotation marks and case, and with
-        anything for an ellipsis; or whether the reply has the picture with this hash.
+        """Whether the reply or the state contains a text, or the reply has the picture with this hash.
+
+        Spaces, quotation marks, brackets and case are ignored. An ellipsis in the text stands for any text.
         """
         if sign in self.screens:
             return True
@@ -92,17 +91,15 @@ def _folded(text: str) -> str:
 
 
 def _has_in_order(text: str, parts: Sequence[str]) -> bool:
-    place = 0
     for part in parts:
-        found = text.find(part, place)
-        if found < 0:
+        _, found, text = text.partition(part)
+        if not found:
             return False
-        place = found + len(part)
     return True
 
 
 def shows_again(replies: Sequence[PlayEntry], signs: Sequence[str]) -> bool:
-    """Whether replies show the signs in this order, the last one in the last reply. False without any."""
+    """Whether replies show the signs in this order, with the last sign in the last reply. False without signs."""
     if not replies or not signs or not replies[-1].shows(signs[-1]):
         return False
     place = 0
@@ -123,12 +120,12 @@ class Trace:
 
     @property
     def last(self) -> PlayEntry:
-        """The last entry of the session itself, replays aside. Raises IndexError before the start."""
+        """The last entry that is not part of a replay. Raises IndexError before the start."""
         return self.session[-1]
 
     @property
     def session(self) -> list[PlayEntry]:
-        """The entries without replays."""
+        """The entries that are not part of a replay."""
         return [entry for entry in self.entries if entry.kind != "replay"]
 
     @property
@@ -137,18 +134,18 @@ class Trace:
         return self.entries[-1].step if self.entries else 0
 
     def since_restart(self) -> list[PlayEntry]:
-        """The replies of the session since the environment was last in its initial state, that state included."""
+        """The replies of the session since its last start or restart, with the initial state as the first."""
         replies = [entry for entry in self.session if entry.kind != "read"]
         starts = [place for place, entry in enumerate(replies) if entry.kind != "act"]
         return replies[starts[-1] :] if starts else []
 
     def change_last(self, **changes: Any) -> None:
-        """Change fields of the session's last entry."""
+        """Change fields of the last entry that is not part of a replay."""
         place = max(place for place, entry in enumerate(self.entries) if entry.kind != "replay")
         self.entries[place] = self.entries[place].with_(**changes)
 
     def repeats(self, times: int) -> bool:
-        """Whether the last entries are `times` repetitions of one short cycle of commands and replies."""
+        """Whether the last entries repeat one short cycle of commands and replies `times` times."""
         session = self.session
         for period in range(1, _LONGEST_CYCLE + 1):
             tail = session[-period * times :]
@@ -162,9 +159,12 @@ class Trace:
         return False
 
     def faults_in_a_row(self) -> list[str]:
-        """The faults of the last commands and restarts, back to the last one with a reply; the oldest first."""
-        sent = (entry.fault for entry in reversed(self.session) if entry.kind != "read")
-        return [fault for fault in takewhile(lambda fault: fault is not None, sent) if fault][::-1]
+        """The faults of the commands and restarts after the last reply; the oldest fault first."""
+        faults: list[str] = []
+        for entry in self.session:
+            if entry.kind != "read":
+                faults = [] if entry.fault is None else [*faults, entry.fault]
+        return faults
 
     def text(self) -> str:
         """The content of trace.jsonl."""
@@ -172,9 +172,9 @@ class Trace:
 
 
 def shown(entries: Sequence[PlayEntry], before: PlayEntry | None, most: int) -> list[dict[str, Any]]:
-    """Entries as prompts show them: of the state, only what changed since the reply before.
+    """Entries as prompts show them, with only those values of the state that changed since the reply before.
 
-    A message, and a value of the state, is cut to about `most` characters.
+    Messages and values of the state are cut to about `most` characters. `before` is the entry before the first one.
     """
     rows: list[dict[str, Any]] = []
     known: Mapping[str, Any] = {} if before is None else before.state
@@ -193,29 +193,10 @@ def shown(entries: Sequence[PlayEntry], before: PlayEntry | None, most: int) -> 
 
 
 def cut(text: str, most: int) -> str:
-    """A text, or its first `most` characters and how many are missing."""
+    """The text if it has at most `most` characters, else its beginning and the number of missing characters."""
     return text if len(text) <= most else f"{text[:most]} [{len(text) - most} more characters]"
 
 
 def _cut_value(value: Any, most: int) -> Any:
     text = json.dumps(value, ensure_ascii=False)
     return value if len(text) <= most else cut(text, most)
-
-
-def first_divergence(path: Path, entries: Sequence[PlayEntry]) -> int | None:
-    """The step at which a trace differs from an earlier one of the same play in a reply to the same commands.
-
-    None if none does, or if there is no earlier trace. A line that was cut off is ignored.
-    """
-    if not path.is_file():
-        return None
-    for line, entry in zip(path.read_bytes().splitlines(), entries, strict=False):
-        try:
-            earlier = PlayEntry.model_validate_json(line)
-        except ValidationError:
-            return None
-        if (earlier.kind, earlier.tool, earlier.command) != (entry.kind, entry.tool, entry.command):
-            return None
-        if not earlier.same_reply(entry):
-            return entry.step
-    return None

@@ -1,13 +1,13 @@
-"""A suspected fault is reproduced before it is reported, and a reported one is shortened after the play.
+"""Suspected faults are reproduced before they are reported, and the commands of reports are shortened after the play.
 
-During the play: the commands that the claim names are sent to a fresh session, and where they do not show the cited
-excerpts, all commands of the session up to the fault. These commands are steps of the play. If the excerpts show again,
-a model rules on the replay: a fault that contradicts a rule, with the agent's least confidence or more, is reported.
-What does not show again is rejected without a model.
+During the play, the commands that a claim names are sent to a fresh session. If they do not show the cited excerpts
+again, all commands of the session up to the fault are sent. These commands are steps of the play. A claim that does not
+show again is rejected without a model. Otherwise a model rules on the replay, and the claim is accepted if the model
+calls it a bug with at least the agent's minimum confidence.
 
-After the play, outside its steps: each report is replayed once more and shortened to the fewest commands that end in
-the same reply. Fewer commands that only show the excerpts again count if a model rules on them that they still show the
-fault.
+After the play, each report is replayed once more, and shortened to the fewest commands that end in the same reply. An
+even shorter list of commands that shows the excerpts again is used if a model rules that it shows the fault. These
+commands are not steps of the play.
 """
 
 from dataclasses import dataclass, field
@@ -17,19 +17,19 @@ from robogaze.domains.model import AgentSpec
 from robogaze.interactive.claims import RULING_STAGE, PlayClaim
 from robogaze.interactive.decisions import ReplayRuling
 from robogaze.interactive.environments.base import Environment
-from robogaze.interactive.play_client import PlayClient, PlayVariables, RulingVariables
+from robogaze.interactive.play_client import PlayClient, PlayVariables
 from robogaze.interactive.replay import Commands, Replay, ReplayLimit, fewest, replay
 from robogaze.interactive.screen import screen_images
 from robogaze.interactive.trace import Trace, shown, shows_again
 from robogaze.stages.asking import NoAnswer, Query
 
 _REPLIES_SHOWN = 40
-"""How many replies of a replay, the last ones, a ruling is shown."""
+"""The number of replies, the last ones of a replay, that a model is shown for its ruling."""
 
 
 @dataclass
 class Verifier:
-    """Verifies the claims of one play in `fresh`, a session of its environment that nothing else uses."""
+    """Verifies the claims of one play in `fresh`, a session of the environment that is used only for replays."""
 
     agent: AgentSpec
     budget: int
@@ -38,7 +38,7 @@ class Verifier:
     trace: Trace
 
     async def verify(self, claim: PlayClaim, known: PlayVariables) -> None:
-        """Reproduce a claim within the steps that are left, and decide it. Raises EnvironmentFault as `replay` does."""
+        """Replay a claim within the steps that are left, and decide it. Raises EnvironmentFault as `replay` does."""
         tried = list(dict.fromkeys((tuple(claim.candidate.reproduction), claim.recorded)))
         for commands in tried:
             left = self.budget - self.trace.steps
@@ -79,15 +79,15 @@ class Verifier:
         return ruling.verdict == "bug" and ruling.confidence >= self.agent.verification.min_confidence
 
     async def _ruling(self, claim: PlayClaim, found: Replay, known: PlayVariables, subject: str) -> ReplayRuling:
-        """A model's ruling on a replay that shows the signs of a claim. Raises NoAnswer."""
+        """A model's ruling on a replay that shows the evidence of a claim again. Raises NoAnswer."""
         earlier, last = found.replies[:-_REPLIES_SHOWN], found.replies[-_REPLIES_SHOWN:]
         before = earlier[-1] if earlier else None
-        variables = RulingVariables(
-            claim=claim.candidate.model_dump(exclude={"reproduction", "confidence"}),
-            steps=claim.steps,
-            commands=tuple(entry.command or "" for entry in found.replies[1:]),
-            replay=tuple(shown(last, before, self.agent.shown_characters)),
-        )
+        variables = {
+            "claim": claim.candidate.model_dump(exclude={"reproduction", "confidence"}),
+            "steps": claim.steps,
+            "commands": [entry.command or "" for entry in found.replies[1:]],
+            "replay": shown(last, before, self.agent.shown_characters),
+        }
         images = screen_images(claim.steps[-1], found.pictures, self.client)
         query = Query(
             stage=RULING_STAGE,
@@ -115,7 +115,7 @@ class Verifier:
     async def _shortened(
         self, claim: PlayClaim, commands: Commands, replays: "_Replays", known: PlayVariables
     ) -> Commands:
-        """The fewest commands that end in the same reply, or fewer that show the fault by a model's ruling."""
+        """The fewest commands that end in the same reply, or fewer commands if a model accepts these."""
         last = (await replays.of(commands)).replies[-1]
 
         async def shows(fewer: Commands) -> bool:
@@ -138,14 +138,14 @@ class Verifier:
 
 @dataclass
 class _Replays:
-    """The replays of one claim after the play, each sequence of commands at most once."""
+    """The replays of one claim after the play. Each sequence of commands is replayed at most once."""
 
     fresh: Environment
     most: int
     made: dict[Commands, Replay] = field(default_factory=dict)
 
     async def of(self, commands: Commands) -> Replay:
-        """The replay of commands. Raises ReplayLimit after one replay and `most` more."""
+        """The replay of commands. Raises ReplayLimit after 1 + `most` replays."""
         if commands not in self.made:
             if len(self.made) > self.most:
                 raise ReplayLimit

@@ -48,12 +48,6 @@ def test_check_ends_with_1_where_a_check_fails(robogaze: Shell, tmp_path: Path) 
     ]
 
 
-def test_an_unknown_environment_or_bug_is_an_error(robogaze: Shell) -> None:
-    assert robogaze("env", "check", "dungeon").code == 1
-    assert "neither a built-in environment (castle, lighthouse, warehouse)" in robogaze("env", "serve", "dungeon").err
-    assert "'x' is not one of the bugs: fragments, drawer, dropped" in robogaze("env", "serve", "castle:+x").err
-
-
 def test_check_of_a_hub_that_is_not_there_ends_with_5(robogaze: Shell) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
@@ -99,15 +93,7 @@ def test_new_builds_an_environment_and_resumes(robogaze: Shell, tmp_path: Path) 
 
 
 def test_new_refuses_other_bugs_before_it_asks(robogaze: Shell, tmp_path: Path) -> None:
-    command = (
-        "env",
-        "new",
-        "A vault.",
-        "--out",
-        str(tmp_path / "vault"),
-        "--model",
-        script(tmp_path / "s.yaml", []),
-        "--bugs",
-    )
+    model = script(tmp_path / "script.yaml", [])
+    command = ("env", "new", "A vault.", "--out", tmp_path / "vault", "--model", model, "--bugs")
     assert robogaze(*command, "many").code == 2
     assert "bugs are easy, medium, hard" in robogaze(*command, "odd=1").err

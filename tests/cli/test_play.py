@@ -8,19 +8,26 @@ from typing import Any
 import pytest
 import yaml
 from interactive.castle_agent import agent
+from interactive.environments.hubs import PublicHub, serving
 from interactive.plays import step
 
 from cli.running import Shell
 from robogaze.domains import domain_folders
 
 
-def test_the_three_faults_of_the_castle_are_found_and_what_is_none_is_rejected(robogaze: Shell, tmp_path: Path) -> None:
-    model = agent(tmp_path / "agent.yaml", finds=True)
-    ran = robogaze(
-        "play", "castle", "--model", f"scripted:{model}", "--budget", 100, "--out", tmp_path / "run", "--json"
-    )
+def played(robogaze: Shell, tmp_path: Path, environment: str, *, finds: bool = True) -> Any:
+    """The report of a play by the scripted agent, which ends without an error."""
+    model = agent(tmp_path / "agent.yaml", finds=finds)
+    out = tmp_path / "run"
+    ran = robogaze("play", environment, "--model", f"scripted:{model}", "--budget", 100, "--out", out, "--json")
+    assert ran.code == 0, ran.err
     (report,) = json.loads(ran.out)["reports"]
-    assert (ran.code, report["status"], report["verdict"]) == (0, "complete", "faulty"), ran.err
+    return report
+
+
+def test_the_three_faults_of_the_castle_are_found_and_what_is_none_is_rejected(robogaze: Shell, tmp_path: Path) -> None:
+    report = played(robogaze, tmp_path, "castle")
+    assert (report["status"], report["verdict"]) == ("complete", "faulty")
     found = {event["type"]: event["reproduction"] for event in report["events"]}
     assert {kind: reproduction["reproduced"] for kind, reproduction in found.items()} == dict.fromkeys(
         ("stale_content", "early_disclosure", "unmet_condition"), True
@@ -32,13 +39,25 @@ def test_the_three_faults_of_the_castle_are_found_and_what_is_none_is_rejected(r
     ]  # fmt: skip
 
 
+def test_the_faults_of_the_castle_are_found_behind_the_public_hub(robogaze: Shell, tmp_path: Path) -> None:
+    with serving(PublicHub().app) as address:
+        report = played(robogaze, tmp_path, address)
+    assert report["status"] == "complete"
+    assert [event["reproduction"]["reproduced"] for event in report["events"]] == [True, True, True]
+    assert report["clip"]["id"] == f"{address.removeprefix('http://')} 1"
+
+
+def test_a_hub_that_is_not_there_is_reported_as_not_played(robogaze: Shell, tmp_path: Path) -> None:
+    model = agent(tmp_path / "agent.yaml", finds=True)
+    ran = robogaze("play", "http://127.0.0.1:9", "--model", f"scripted:{model}", "--out", tmp_path / "run", "--json")
+    (unplayed,) = json.loads(ran.out)["unplayed"]
+    assert (ran.code, unplayed["id"], unplayed["kind"]) == (5, "127.0.0.1:9 1", "unreachable")
+    assert "is the server running?" in unplayed["reason"]
+
+
 def test_nothing_is_reported_of_the_clean_castle(robogaze: Shell, tmp_path: Path) -> None:
-    model = agent(tmp_path / "agent.yaml", finds=False)
-    ran = robogaze(
-        "play", "castle:clean", "--model", f"scripted:{model}", "--budget", 100, "--out", tmp_path / "run", "--json"
-    )
-    (report,) = json.loads(ran.out)["reports"]
-    assert (ran.code, report["events"], report["status"], report["verdict"]) == (0, [], "complete", "undecided")
+    report = played(robogaze, tmp_path, "castle:clean", finds=False)
+    assert (report["events"], report["status"], report["verdict"]) == ([], "complete", "undecided")
 
 
 def test_the_terminal_shows_how_plays_ended_and_what_reproduces_a_fault(robogaze: Shell, tmp_path: Path) -> None:

@@ -23,9 +23,9 @@ class CellarDocuments:
             raise EnvironmentFault(f"there is no document {path}", "refused")
         return "\n".join(DESIGN.splitlines()[start_line - 1 : end_line])
 
-    async def search(self, pattern: str, max_results: int = 50) -> tuple[DocumentLine, ...]:
+    async def search(self, text: str) -> tuple[DocumentLine, ...]:
         lines = enumerate(DESIGN.splitlines(), start=1)
-        return tuple(DocumentLine("design.md", number, text) for number, text in lines if pattern in text)
+        return tuple(DocumentLine("design.md", number, line) for number, line in lines if text in line)
 
     async def debug_log(self) -> str:
         return "ready"

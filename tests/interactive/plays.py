@@ -106,4 +106,4 @@ def open_run(
     """The run of plays in a folder, before it is executed."""
     chosen = PlayOptions(**{"budget": 20, **options})
     config = ModelsConfig.read(model)
-    return open_plays(environments, out, config, chosen, open_environment=lambda name: cellar(mode=chosen.mode))
+    return open_plays(environments, out, config, chosen, open_environment=lambda name, mode, **_: cellar(mode=mode))

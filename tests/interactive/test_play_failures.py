@@ -175,15 +175,6 @@ async def test_an_act_without_a_prediction_is_asked_for_again(tmp_path: Path) ->
 # The run.
 
 
-async def test_a_limit_of_calls_stops_the_run_and_a_higher_one_resumes_it(tmp_path: Path) -> None:
-    model = f"scripted:{script(tmp_path / 'script.yaml', numbered(FINDING), RULES)}"
-    stopped = await played(tmp_path / "run", model, max_calls=2)
-    assert stopped.reports == ()
-    assert "the limit" in str(stopped.stopped)
-    resumed = await played(tmp_path / "run", model, max_calls=20)
-    assert [len(report.events) for report in resumed.reports] == [1]
-
-
 async def test_another_budget_is_another_run(tmp_path: Path) -> None:
     model = f"scripted:{script(tmp_path / 'script.yaml', numbered(FINDING), RULES)}"
     await played(tmp_path / "run", model)

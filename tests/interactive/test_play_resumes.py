@@ -47,13 +47,12 @@ def essence(report: Report) -> Any:
     return report.model_dump(exclude={"usage": {"wall_s"}, "provenance": {"calls"}})
 
 
-@pytest.mark.parametrize("actions", [0, 1, 3, 5, 8])
+@pytest.mark.parametrize("actions", [0, 5, 8])
 async def test_a_killed_play_arrives_where_an_uninterrupted_one_does(tmp_path: Path, actions: int) -> None:
     model = f"scripted:{script(tmp_path / 'script.yaml', numbered(FINDING), RULES)}"
     killed = play_until(actions, tmp_path / "run", model)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     trace = tmp_path / "run" / "plays" / "cellar 1" / "trace.jsonl"
-    assert trace.is_file(), "the steps that were made are on the disk"
     resumed = await played(tmp_path / "run", model)
     whole = await played(tmp_path / "whole", model)
     assert essence(resumed.reports[0]) == essence(whole.reports[0])
@@ -63,7 +62,8 @@ async def test_a_killed_play_arrives_where_an_uninterrupted_one_does(tmp_path: P
 
 async def test_answered_calls_are_not_sent_again(tmp_path: Path) -> None:
     model = f"scripted:{script(tmp_path / 'script.yaml', numbered(FINDING), RULES)}"
-    await played(tmp_path / "run", model, max_calls=3)
+    stopped = await played(tmp_path / "run", model, max_calls=3)
+    assert "the limit" in str(stopped.stopped)
     script(tmp_path / "script.yaml", numbered(FINDING)[3:], RULES)
     resumed = await played(tmp_path / "run", model)
     assert [len(report.events) for report in resumed.reports] == [1]
@@ -81,13 +81,6 @@ async def test_more_sessions_and_environments_continue_a_run(tmp_path: Path) -> 
     await played(tmp_path / "run", model)
     more = await played(tmp_path / "run", model, ("cellar", "vault"), sessions=2)
     assert [report.clip.id for report in more.reports] == ["cellar 1", "cellar 2", "vault 1", "vault 2"]
-
-
-async def test_an_environment_that_answers_otherwise_after_an_interruption_is_noted(tmp_path: Path) -> None:
-    model = f"scripted:{script(tmp_path / 'script.yaml', numbered(FINDING), RULES)}"
-    await played(tmp_path / "run", model, max_calls=3)
-    resumed = await played(tmp_path / "run", model, cellar=partial(Cellar, lies=True))
-    assert any("answered step 1 otherwise than before" in note for note in resumed.reports[0].notes)
 
 
 def answer(folder: Path, replies: list[Any]) -> int:

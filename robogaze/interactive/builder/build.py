@@ -1,19 +1,21 @@
 """Builds an environment: producer, teams, the proof that it can be won, bugs, and preliminary plays.
 
 Every answer is stored, so the same call resumes a build that was stopped or killed: answered requests are not sent
-again, and the rest follows from the answers. The environment is written when everything holds.
+again, and the rest follows from the answers. The environment is written when every proof holds.
 
     FOLDER/world.yaml ...              the environment (see `robogaze.interactive.environments.folder`)
+    FOLDER/build/asked.json            the proposal and the options
     FOLDER/build/calls.sqlite          the answers
-    FOLDER/build/build.json            what was asked for, by which models, what it cost, what was found
-    FOLDER/build/preliminary-N/        the run folder of a preliminary play, before extension N
+    FOLDER/build/build.json            the result, the models, and the cost
+    FOLDER/build/preliminary-N/        the run folder of the preliminary play before extension N + 1
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from robogaze import __version__
 from robogaze.backends import AnswerStore, Models, ModelsConfig
@@ -30,7 +32,7 @@ from robogaze.interactive.builder.build_answers import (
 )
 from robogaze.interactive.builder.build_client import BUILD_PROMPTS, BuildClient
 from robogaze.interactive.builder.builder_spec import BuilderSpec, read_builder
-from robogaze.interactive.builder.draft import VERSION, Draft, PlantedBug, Section, problems, replies
+from robogaze.interactive.builder.draft import VERSION, Draft, PlantedBug, Section, json_text, problems, replies
 from robogaze.interactive.builder.teams import work
 from robogaze.interactive.environments.program import problem_in_part
 from robogaze.interactive.environments.program_process import MODULES
@@ -48,18 +50,14 @@ class BuildOptions:
 
     Args:
         bugs: The number of bugs by difficulty.
-        target: The least share of the bugs that the preliminary agent finds, in [0, 1]; None for no preliminary play.
-        builder: A builder of the domain.
-        judge: Decides which bugs the agent found: `offline`, `table:FILE` or a model.
+        target: The share of the bugs, in [0, 1], that the preliminary agent must find; None for no preliminary play.
     """
 
     bugs: Mapping[str, int]
     target: float | None = None
-    builder: str = "studio"
-    judge: str = "offline"
 
     def check(self) -> None:
-        """Raise OptionError for numbers out of range and unknown difficulties."""
+        """Raise OptionError for a number out of its range and for an unknown difficulty."""
         if unknown := [name for name in self.bugs if name not in DIFFICULTIES]:
             raise OptionError(f"bugs are {', '.join(DIFFICULTIES)}, not {unknown[0]}")
         if any(number < 0 for number in self.bugs.values()) or not 1 <= sum(self.bugs.values()) <= 12:
@@ -70,7 +68,7 @@ class BuildOptions:
 
 @dataclass(frozen=True)
 class BuiltEnvironment:
-    """A built environment. `found` are the shares that the preliminary agent found, one for each play."""
+    """A built environment. `found` has the share of the bugs that the agent found, for each preliminary play."""
 
     folder: Path
     title: str
@@ -82,54 +80,66 @@ class BuiltEnvironment:
 
     @property
     def reached(self) -> bool:
-        """Whether the agent found the share that was asked for."""
-        return self.target is None or (bool(self.found) and self.found[-1] >= self.target)
+        """Whether the agent found at least the share `target` in the last preliminary play."""
+        return self.target is None or self.found[-1] >= self.target
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The environment as JSON, without its folder."""
+        return {
+            "title": self.title,
+            "bugs": [bug.record for bug in self.bugs],
+            "walkthrough": self.walkthrough,
+            "target": self.target,
+            "found": self.found,
+            "reached": self.reached,
+            "usage": self.usage.model_dump(),
+        }
 
 
 async def build_environment(
     proposal: str,
     *,
-    models: ModelsConfig,
+    model: str,
     out: Path,
     options: BuildOptions,
     environ: Mapping[str, str],
     say: Callable[[str], None] = lambda line: None,
 ) -> BuiltEnvironment:
-    """Build an environment from a proposal in a few sentences. `say` gets a line for each thing that is done.
+    """Build an environment from a proposal in a few sentences. `say` gets a line for each step that is done.
 
-    Raises OptionError, InputError for a folder with another build, BuildFailed where a model gives no valid answer or
-    what it makes cannot be proved in the tries that the builder allows, RunStopped where answers are pending.
+    The model also plays the environment, and judges which bugs it found.
+
+    Raises OptionError, InputError for a folder with another build, BuildFailed if a model gives no valid answer or if
+    a proof fails in all tries that the builder allows, and RunStopped if answers are pending.
     """
     options.check()
+    models = ModelsConfig.read(model)
     domain = load_domain(DOMAIN)
     for prompt, variables in BUILD_PROMPTS.items():
         domain.prompts.check(prompt, variables)
-    spec = read_builder(DOMAIN, options.builder)
-    name, kept = _name_of(out), out / "build"
-    _check_folder(out, proposal, options)
-    kept.mkdir(parents=True, exist_ok=True)
-    write_whole(kept / "asked.json", _asked(proposal, options))
-    answers = AnswerStore(kept / "calls.sqlite")
-    try:
+    kept = out / "build"
+    asked = json_text({"proposal": proposal, "bugs": dict(options.bugs), "target": options.target})
+    _check_folder(out, asked)
+    write_whole(kept / "asked.json", asked)
+    with closing(AnswerStore(kept / "calls.sqlite")) as answers:
         opened = Models.open(models, answers, environ, usage=answers)
         try:
             await opened.ready()
-            client = BuildClient(domain, opened, name)
-            build = _Build(spec, options, client, models, kept, environ, say)
-            try:
-                draft, found = await build.run(Draft(name, proposal))
-            except NoAnswer as missing:
-                raise BuildFailed(f"{missing.failure.stage}: {missing.failure.message}") from missing
+            client = BuildClient(domain, opened, _name_of(out))
+            build = _Build(read_builder(DOMAIN), options, client, model, models, kept, environ, say)
+            draft, found = await build.run(Draft(client.name, proposal))
+        except NoAnswer as missing:
+            raise BuildFailed(f"{missing.failure.stage}: {missing.failure.message}") from missing
         finally:
             await opened.close()
-    finally:
-        answers.close()
     draft.write(out)
     assert draft.concept is not None
     built = BuiltEnvironment(
         out, draft.concept.title, draft.bugs, draft.walkthrough, tuple(found), options.target, client.usage()
     )
-    write_whole(kept / "build.json", _summary(built, proposal, models, options))
+    head = {"schema_version": 1, "robogaze": __version__, "proposal": proposal, "models": models.answer_settings()}
+    write_whole(kept / "build.json", json_text({**head, **built.record}))
     return built
 
 
@@ -140,6 +150,7 @@ class _Build:
     spec: BuilderSpec
     options: BuildOptions
     client: BuildClient
+    model: str
     models: ModelsConfig
     kept: Path
     environ: Mapping[str, str]
@@ -161,7 +172,7 @@ class _Build:
         return await self._hard_enough(draft)
 
     async def _won(self, draft: Draft, where: str) -> Draft:
-        """The draft, corrected until it can be won."""
+        """The draft after the corrections that make it winnable. Raises BuildFailed."""
         for number in range(1, self.spec.repairs + 1):
             wrong = await problems(draft)
             if not wrong:
@@ -179,7 +190,7 @@ class _Build:
         return draft
 
     async def _planted(self, draft: Draft, difficulty: str, subject: str) -> Draft:
-        """The draft with one more bug that is proved."""
+        """The draft with one more proved bug. Raises BuildFailed."""
         problem, before = "", None
         for number in range(1, self.spec.bug_tries + 1):
             variables = {
@@ -203,7 +214,7 @@ class _Build:
         raise BuildFailed(f"no {difficulty} bug could be proved in {self.spec.bug_tries} tries; the last: {problem}")
 
     async def _hard_enough(self, draft: Draft) -> tuple[Draft, list[float]]:
-        """The draft, extended until the preliminary agent finds the share that is asked for."""
+        """The draft, extended until the preliminary agent finds the share `target`, and the shares that it found."""
         found: list[float] = []
         if self.options.target is None:
             return draft, found
@@ -225,16 +236,15 @@ class _Build:
         options = PlayOptions(mode=preliminary.mode, budget=preliminary.budget, agent=preliminary.agent)
         async with open_plays([str(environment)], folder / "run", self.models, options, self.environ) as run:
             await run.execute()
-            played = run.result()
-        if played.stopped is not None:
-            raise played.stopped
+        if run.stopped is not None:
+            raise run.stopped
         bugs = environment / "bugs" / f"{VERSION}.json"
         result = await evaluate_bugs_async(
-            {"preliminary": folder / "run"}, bugs, judge=self.options.judge, environ=self.environ
+            {"preliminary": folder / "run"}, bugs, judge=self.model, environ=self.environ
         )
         recall = result.systems[0].scores.recall
         if not recall.defined:
-            raise BuildFailed("the judge could not say what the preliminary agent found")
+            raise BuildFailed("the judge gave no answer on what the preliminary agent found")
         return recall.value
 
     async def _extended(self, draft: Draft, share: float, number: int) -> Draft:
@@ -277,35 +287,13 @@ def _name_of(out: Path) -> str:
     return out.resolve().name
 
 
-def _asked(proposal: str, options: BuildOptions) -> str:
-    asked = {"proposal": proposal, "bugs": dict(options.bugs), "target": options.target, "builder": options.builder}
-    return json.dumps(asked, ensure_ascii=False, indent=1) + "\n"
-
-
-def _check_folder(out: Path, proposal: str, options: BuildOptions) -> None:
-    """Raise InputError for a folder that holds something else than this build."""
-    asked = out / "build" / "asked.json"
-    if asked.is_file():
-        if asked.read_text(encoding="utf-8") != _asked(proposal, options):
+def _check_folder(out: Path, asked: str) -> None:
+    """Raise InputError for a folder that contains anything but a build that was asked for in the same way."""
+    path = out / "build" / "asked.json"
+    if path.is_file():
+        if path.read_text(encoding="utf-8") != asked:
             raise InputError(
-                f"{out} already contains a build with other options ({asked}); use another folder, or those options"
+                f"{out} already contains a build with other options ({path}); use another folder, or those options"
             )
     elif out.is_dir() and any(out.iterdir()):
         raise InputError(f"{out} is not empty and holds no build; use another folder")
-
-
-def _summary(built: BuiltEnvironment, proposal: str, models: ModelsConfig, options: BuildOptions) -> str:
-    summary = {
-        "schema_version": 1,
-        "robogaze": __version__,
-        "proposal": proposal,
-        "builder": options.builder,
-        "title": built.title,
-        "bugs": [bug.record for bug in built.bugs],
-        "commands_to_win": len(built.walkthrough),
-        "target": built.target,
-        "found_by_preliminary_agent": list(built.found),
-        "models": models.answer_settings(),
-        "usage": built.usage.model_dump(),
-    }
-    return json.dumps(summary, ensure_ascii=False, indent=1) + "\n"

@@ -34,7 +34,7 @@ class ConceptAnswer(Answer):
 
 
 class Task(Answer):
-    """A task of a team; `needs` are the ids of the tasks before it."""
+    """A task of a team; `needs` are the ids of the tasks that must be done first."""
 
     id: PartName
     title: Phrase
@@ -48,7 +48,7 @@ class PlanAnswer(Answer):
     tasks: list_of(Task, 14, 1)  # type: ignore[valid-type]
 
     def fault(self, most: int, required: Sequence[str]) -> str | None:
-        """Why the plan cannot be carried out; None if it can."""
+        """Why the plan cannot be carried out, else None."""
         ids = [task.id for task in self.tasks]
         if len(set(ids)) < len(ids):
             return "tasks: two tasks have one id"
@@ -98,7 +98,7 @@ class ReviewAnswer(Answer):
     verdicts: list_of(Verdict, 14, 1)  # type: ignore[valid-type]
 
     def fault(self, ids: Sequence[str]) -> str | None:
-        """Which verdict is missing or superfluous; None if none is."""
+        """An error if there is not one verdict for each id, else None."""
         given = [verdict.id for verdict in self.verdicts]
         return None if sorted(given) == sorted(ids) else f"verdicts: there must be one for each of {', '.join(ids)}"
 
@@ -121,7 +121,7 @@ class RepairAnswer(Answer):
 
 
 class BugAnswer(Answer):
-    """A bug: a part with other lines, and how it shows."""
+    """A bug: other lines for a part, the commands that show the bug, and a description of the fault."""
 
     id: Word
     bug_type: Phrase

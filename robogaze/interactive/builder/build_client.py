@@ -1,4 +1,4 @@
-"""Requests to the models that build an environment: what is built so far comes first, then the prompt."""
+"""Requests to the models that build an environment: each has the draft so far, and then the prompt."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,7 +16,7 @@ ROLE = "llm"
 
 
 class BuildVariables(TypedDict):
-    """The variables of the prompt `build`: what is built so far; `concept` is None for the producer."""
+    """The variables of the prompt `build`: the draft so far; `concept` is None before the producer has answered."""
 
     request: str
     concept: Mapping[str, Any] | None
@@ -38,7 +38,7 @@ BUILD_PROMPTS: Mapping[str, tuple[str, ...]] = {
     "build_bug": ("difficulty", "taken", "bugs", "problem", "before"),
     "build_extension": ("found", "total", "taken", "modules"),
 }
-"""The prompts of a build with their variables."""
+"""The prompts of a build and their variables."""
 
 
 @dataclass
@@ -62,7 +62,7 @@ class BuildClient(Asker):
 
     @property
     def next_round(self) -> int:
-        """The round of a request that is sent after all answers so far."""
+        """The round of a request that is sent after all answers so far have arrived."""
         return self._rounds + 1
 
     async def ask(
@@ -77,7 +77,7 @@ class BuildClient(Asker):
     ) -> Any:
         """Send a prompt until the answer fits its contract. Raises NoAnswer as `ModelClient.ask` does.
 
-        Requests that are sent side by side have one `first_round`; see `next_round`.
+        Requests that are sent at the same time have the same `first_round`; see `next_round`.
         """
         query = Query(prompt, subject, ROLE, prompt, variables, (), contract, check=check)
         prompts = self.domain.prompts
@@ -85,7 +85,7 @@ class BuildClient(Asker):
         return await self._ask(query, parts, first_round or self.next_round)
 
     def request(self, query: Query, parts: Parts, model: Model, attempt: int) -> Request:
-        """The request that a query becomes, with the system prompt of a build."""
+        """The request for a query, with the system prompt of a build."""
         return replace(
             super().request(query, parts, model, attempt), system=self.domain.prompts.render("build_system", {})
         )

@@ -1,4 +1,4 @@
-"""How environments are built: the content of builders/NAME.yaml."""
+"""How environments are built: the content of builders/studio.yaml."""
 
 from typing import Literal
 
@@ -7,12 +7,11 @@ from pydantic import Field
 from robogaze.core.data import Data
 from robogaze.domains.resources import resource_folder
 from robogaze.domains.yaml_files import read_yaml
-from robogaze.errors import InputError
 from robogaze.interactive.environments.base import Mode
 
 
 class TeamSpec(Data):
-    """A team. It `makes` sections of the design document or parts of the program; `brief` is for all its members."""
+    """A team that `makes` sections of the design document or parts of the program; `brief` is for all its members."""
 
     id: str
     makes: Literal["sections", "parts"]
@@ -42,10 +41,6 @@ class BuilderSpec(Data):
     preliminary: Preliminary
 
 
-def read_builder(domain: str, name: str) -> BuilderSpec:
-    """A builder of a domain. Raises InputError with the known names if there is none, DomainError if it is invalid."""
-    folder = resource_folder("taxonomy") / domain / "builders"
-    known = {path.stem: path for path in sorted(folder.glob("*.yaml"))}
-    if name not in known:
-        raise InputError(f"there is no builder {name!r}; the builders are: {', '.join(known)}")
-    return read_yaml(known[name]).parse(BuilderSpec)
+def read_builder(domain: str) -> BuilderSpec:
+    """The builder of a built-in domain. Raises DomainError for an invalid file."""
+    return read_yaml(resource_folder("taxonomy") / domain / "builders" / "studio.yaml").parse(BuilderSpec)

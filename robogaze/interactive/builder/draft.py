@@ -1,4 +1,4 @@
-"""An environment as far as it is built: its files, and the proofs that it can be won and that its bugs show."""
+"""An unfinished environment: its files, and the proofs that it can be won and that its bugs show."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -18,11 +18,11 @@ from robogaze.interactive.environments.program import problem_in
 from robogaze.store import write_whole
 
 VERSION = "1"
-"""Of the bugs of a new environment."""
+"""The version of the bugs of a new environment."""
 
 _TIMEOUT_S = 10.0
 _MOST_CHARACTERS = 300
-"""What is shown of a reply."""
+"""The maximum length of a reply in prompts."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Section:
 
 @dataclass(frozen=True)
 class PlantedBug:
-    """A bug with its difficulty; its lines replace those of one part."""
+    """A bug with its difficulty; the lines of the bug replace the lines of one part."""
 
     difficulty: str
     answer: BugAnswer
@@ -49,7 +49,7 @@ class PlantedBug:
 
 @dataclass(frozen=True)
 class Draft:
-    """What is built so far; every change gives a new draft."""
+    """An environment so far; every change gives a new draft."""
 
     name: str
     request: str
@@ -71,7 +71,7 @@ class Draft:
         return replace(self, code={**self.code, **parts})
 
     def corrected(self, parts: Iterable[NamedPart], walkthrough: Iterable[str] | None) -> "Draft":
-        """The draft with other parts, and other commands that win unless these are None."""
+        """The draft with other parts, and with other commands that win unless `walkthrough` is None."""
         with_parts = self.with_parts({part.name: tuple(part.lines) for part in parts})
         return with_parts if walkthrough is None else replace(with_parts, walkthrough=tuple(walkthrough))
 
@@ -79,7 +79,7 @@ class Draft:
         return replace(self, bugs=(*self.bugs, bug))
 
     def known(self) -> BuildVariables:
-        """The draft in prompts."""
+        """The draft as prompts show it."""
         return BuildVariables(
             request=self.request,
             concept=None if self.concept is None else self.concept.model_dump(),
@@ -88,21 +88,23 @@ class Draft:
             walkthrough=self.walkthrough,
         )
 
-    def files(self) -> Mapping[str, str]:
-        """The files of the environment (see `robogaze.interactive.environments.folder`)."""
+    def write(self, folder: Path) -> None:
+        """Write the environment into a folder (see `robogaze.interactive.environments.folder`)."""
         title = self.name if self.concept is None else self.concept.title
         bugs = [bug.record for bug in self.bugs]
         changes = {
             bug.answer.id: [{"at": ["code", bug.answer.part], "value": list(bug.answer.lines)}] for bug in self.bugs
         }
-        # JSON is YAML; a list of lines shows the program as it is written.
-        return {
-            "world.yaml": _json({"engine": "program", "title": title, "code": self.code}),
-            "faults.yaml": _json(changes),
-            "walkthrough.json": _json(self.walkthrough),
+        # JSON is valid YAML, and a list of lines keeps the lines of the program apart.
+        files = {
+            "world.yaml": json_text({"engine": "program", "title": title, "code": self.code}),
+            "faults.yaml": json_text(changes),
+            "walkthrough.json": json_text(self.walkthrough),
             "design.md": self._design(title),
             f"bugs/{VERSION}.json": bug_file(self.name, title, VERSION, bugs),
         }
+        for name, text in files.items():
+            write_whole(folder / name, text)
 
     def _design(self, title: str) -> str:
         parts = [f"# {title}\n"]
@@ -113,16 +115,10 @@ class Draft:
             parts += [f"## {section.title}\n", *(f"{text}\n" for text in section.paragraphs)]
         return "\n".join(parts)
 
-    def write(self, folder: Path) -> None:
-        """Write the files into a folder."""
-        for name, text in self.files().items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            write_whole(folder / name, text)
-
 
 async def problems(draft: Draft) -> tuple[str, ...]:
-    """What does not hold: that the program runs, that it is won with all bugs and with none, and that each bug shows in
-    its minimal reproduction and in nothing before. Empty if all holds.
+    """Why a proof fails: the program does not run, it is not won with all bugs and without, or a bug does not show at
+    the last command of its minimal reproduction. Empty if every proof holds.
     """
     if problem := problem_in(draft.code):
         return (problem,)
@@ -135,7 +131,7 @@ async def problems(draft: Draft) -> tuple[str, ...]:
 
 
 async def replies(draft: Draft) -> tuple[str, ...]:
-    """The replies to the commands that should win, in the build without bugs, up to the first fault."""
+    """The replies of the build without bugs to the commands that should win, up to the first fault."""
     shown = []
     with TemporaryDirectory() as above:
         try:
@@ -161,5 +157,6 @@ def _written(draft: Draft, above: Path) -> EnvironmentFolder:
     return load_folder(str(above / draft.name))
 
 
-def _json(value: Any) -> str:
+def json_text(value: Any) -> str:
+    """JSON as it is written into files, with a line for each item."""
     return json.dumps(value, ensure_ascii=False, indent=1) + "\n"

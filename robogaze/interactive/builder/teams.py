@@ -1,5 +1,7 @@
-"""A team: its leader plans tasks, its workers do them side by side as soon as what they need is done, and its leader
-reviews the results and sends back what is not accepted.
+"""A team of a build: a leader and workers.
+
+The leader plans tasks. The workers do tasks side by side; a task is ready when the tasks that it needs are done. Then
+the leader reviews the results, and results that are not accepted are made again.
 """
 
 import asyncio
@@ -24,7 +26,7 @@ Result = tuple[str, ...]
 
 
 async def work(team: TeamSpec, draft: Draft, client: BuildClient, reviews: int) -> Draft:
-    """The draft with what a team made. Raises NoAnswer where a model gives no valid answer, RunStopped."""
+    """The draft with the results of a team. Raises NoAnswer if a model gives no valid answer, and RunStopped."""
     required = REQUIRED if team.makes == "parts" else ()
     plan: PlanAnswer = await client.ask(
         "build_plan", team.id, PlanAnswer, draft.known(), {"team": team, "required": required},
@@ -33,7 +35,7 @@ async def work(team: TeamSpec, draft: Draft, client: BuildClient, reviews: int) 
     tasks = tuple(plan.tasks)
     results: dict[str, Result] = {}
     while ready := [task for task in tasks if task.id not in results and all(need in results for need in task.needs)]:
-        # The draft of this round is the same for all, so that the answers do not depend on who is first.
+        # All tasks of a round are shown the same draft, so that no answer depends on which task is done first.
         now = _with(team, draft, tasks, results)
         at = client.next_round
         done = await _all([_do(team, task, tasks, now, client, at) for task in ready])
@@ -53,7 +55,7 @@ async def work(team: TeamSpec, draft: Draft, client: BuildClient, reviews: int) 
 
 
 async def _all(work: Sequence[Any]) -> list[Any]:
-    """All results; the first error is raised after all work has ended, so that a batch holds a whole round."""
+    """All results. The first error is raised after all work has ended, so that a batch contains a whole round."""
     found = await asyncio.gather(*work, return_exceptions=True)
     for result in found:
         if isinstance(result, BaseException):
@@ -89,7 +91,7 @@ async def _do(
 async def _review(
     team: TeamSpec, tasks: Sequence[Task], draft: Draft, client: BuildClient, round_: int
 ) -> Mapping[str, str]:
-    """The reasons why results are sent back, by task."""
+    """The reasons why results are sent back, by the id of the task."""
     ids = [task.id for task in tasks]
     review: ReviewAnswer = await client.ask(
         "build_review", f"{team.id} {round_}", ReviewAnswer, draft.known(), {"team": team, "tasks": tasks},

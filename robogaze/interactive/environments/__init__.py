@@ -1,11 +1,10 @@
-"""Environments behind one protocol: in this process, in one that it starts, or behind HTTP.
+"""Environments with one protocol: they run in this process, in a process of their own, or behind HTTP.
 
 An environment is a folder with a `world.yaml`, whose `engine` is one of ENGINES. Another package adds an engine as an
 entry point in the group `robogaze.environments`.
 """
 
-from robogaze.datasets.builds import parse_switches
-from robogaze.errors import InputError
+from robogaze.datasets.builds import is_address, parse_switches
 from robogaze.interactive.environments.base import (
     DocumentLine,
     Documents,
@@ -33,24 +32,21 @@ ENGINES: Registry[Engine] = Registry(
 )
 
 
-def open_environment(spec: str, *, mode: Mode, timeout_s: float = 30.0, version: str | None = None) -> Environment:
+def open_environment(spec: str, *, mode: Mode, timeout_s: float = 30.0) -> Environment:
     """An environment by its spec; it starts with its first `reset`.
 
-    spec       NAME of a built-in one or a folder, with `:clean` the build without a bug, with `:+a+b` the one with
-               only the bugs a and b, with `:-a` the one with all bugs but a; or http://HOST:PORT of a hub
-    timeout_s  the time limit of each request
-    version    the version of the bugs, None for the last
+    The spec is http://HOST:PORT of a hub, or the name of a built-in environment, or a folder. After a name or a folder,
+    `:clean` is the build without bugs, `:+a+b` the build with only the bugs a and b, and `:-a` the build without the
+    bug a. `timeout_s` is the time limit of each request.
 
-    Raises InputError for an unknown name, version or bug, and DomainError for an invalid folder.
+    Raises InputError for an unknown name or bug, and DomainError for an invalid folder.
     """
-    if spec.startswith(("http://", "https://")):
-        if version is not None:
-            raise InputError(f"version {version} cannot be chosen for {spec}; its server chooses it")
+    if is_address(spec):
         from robogaze.interactive.environments.http import HttpEnvironment
 
         return HttpEnvironment(spec, mode, timeout_s)
     name, _, switches = spec.partition(":")
-    folder = load_folder(name, version)
+    folder = load_folder(name)
     return open_build(folder, parse_switches(switches, folder.bug_ids), mode=mode, timeout_s=timeout_s)
 
 

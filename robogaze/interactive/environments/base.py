@@ -1,4 +1,4 @@
-"""The protocol of an environment: what an agent sees of it, what it may do, and how it fails."""
+"""The protocol of an environment: what an agent sees, what an agent may do, and how an environment fails."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,10 +6,13 @@ from typing import Literal, Protocol
 
 from pydantic import JsonValue as Json
 
-from robogaze.errors import EnvironmentFault, FaultKind
+from robogaze.errors import EnvironmentFault
 
 Mode = Literal["player", "qa"]
-"""What an agent may see: as a player the replies alone; in quality assurance also the documents."""
+"""What an agent may see: in mode `player` only the replies; in mode `qa` (quality assurance) also the documents."""
+
+MOST_LINES = 50
+"""How many lines a search in the documents returns."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Observation:
 
 @dataclass(frozen=True)
 class DocumentLine:
-    """A line found in a document; `line` counts from 1."""
+    """A line that was found in a document; `line` is its number, from 1."""
 
     path: str
     line: int
@@ -50,21 +53,21 @@ class Documents(Protocol):
         """Lines of a document, counted from 1, both ends included; None reads to its end."""
         ...
 
-    async def search(self, pattern: str, max_results: int = 50) -> tuple[DocumentLine, ...]:
-        """The first lines that contain a text, in any case, by path and line."""
+    async def search(self, text: str) -> tuple[DocumentLine, ...]:
+        """The first MOST_LINES lines that contain a text in upper or lower case, by path and line."""
         ...
 
     async def debug_log(self) -> str:
-        """What the environment logged in the present session; empty before its first action."""
+        """The log of the present session; empty before the first action."""
         ...
 
 
 class Environment(Protocol):
-    """A program that takes commands as text. It holds one session at a time."""
+    """A program that takes commands as text. An environment has one session at a time."""
 
     @property
     def name(self) -> str:
-        """The name under which knowledge about it is kept, fit for a file name."""
+        """A name that can be a file name."""
         ...
 
     async def reset(self) -> Observation:
@@ -72,23 +75,23 @@ class Environment(Protocol):
         ...
 
     async def act(self, command: str) -> Observation:
-        """Send one command. After the end of the session the reply says so again, and nothing changes.
+        """Send one command. After the end of the session, a command changes nothing, and `finished` is true again.
 
         Raises EnvironmentFault, of kind `refused` before the first `reset`.
         """
         ...
 
     async def observe(self) -> Observation:
-        """The present state, without an action; its message may be empty. Raises EnvironmentFault as `act` does."""
+        """The present state, without an action; the message may be empty. Raises EnvironmentFault as `act` does."""
         ...
 
     def documents(self) -> Documents | None:
-        """The documents; None in player mode and where there are none."""
+        """The documents; None in mode `player`, and for an environment without documents."""
         ...
 
     async def close(self) -> None:
-        """End the session and free what it holds."""
+        """End the session and free its resources."""
         ...
 
 
-__all__ = ["DocumentLine", "Documents", "Environment", "EnvironmentFault", "FaultKind", "Json", "Mode", "Observation"]
+__all__ = ["DocumentLine", "Documents", "Environment", "EnvironmentFault", "Json", "Mode", "Observation"]

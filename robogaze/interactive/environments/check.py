@@ -1,7 +1,7 @@
 """Checks an environment: the protocol, that it can be won, and that every documented bug is there and can be mended.
 
-A bug is proved by comparing builds: the same commands are sent to a build with the bug and to one that differs from it
-in nothing else. The bug is what differs in their observations.
+A bug is proved by comparing two builds that differ only in this bug: the same commands are sent to both, and their
+replies must differ at the last command and not before.
 """
 
 from collections.abc import Sequence
@@ -15,15 +15,15 @@ from robogaze.interactive.environments.folder import Bug, EnvironmentFolder
 
 @dataclass(frozen=True)
 class Checked:
-    """One property of an environment; `problem` is empty where it holds."""
+    """A property of an environment that was checked; `problem` is empty if the property holds."""
 
     name: str
     problem: str = ""
 
 
-async def check_protocol(spec: str, timeout_s: float = 30.0, version: str | None = None) -> tuple[Checked, ...]:
-    """Check what every environment promises, in a session of its own. Raises EnvironmentFault, InputError."""
-    player = open_environment(spec, mode="player", timeout_s=timeout_s, version=version)
+async def check_protocol(spec: str, timeout_s: float = 30.0) -> tuple[Checked, ...]:
+    """Check the protocol, which every environment must follow. Raises EnvironmentFault, InputError."""
+    player = open_environment(spec, mode="player", timeout_s=timeout_s)
     try:
         first = await player.reset()
         after = await player.act("look")
@@ -35,7 +35,7 @@ async def check_protocol(spec: str, timeout_s: float = 30.0, version: str | None
             Checked("the state is that of the last reply", _unless(seen.state == after.state, "it differs")),
             Checked("a new session starts from the same state", _difference(first, again)),
             Checked("the same commands give the same replies", _difference(after, repeated)),
-            await _check_documents(spec, timeout_s, version),
+            await _check_documents(spec, timeout_s),
         )
     finally:
         await player.close()
@@ -62,9 +62,9 @@ async def check_folder(folder: EnvironmentFolder, timeout_s: float = 30.0) -> tu
     return (*won, *found)
 
 
-async def _check_documents(spec: str, timeout_s: float, version: str | None) -> Checked:
+async def _check_documents(spec: str, timeout_s: float) -> Checked:
     name = "documents are listed, read and searched"
-    environment = open_environment(spec, mode="qa", timeout_s=timeout_s, version=version)
+    environment = open_environment(spec, mode="qa", timeout_s=timeout_s)
     try:
         documents = environment.documents()
         if documents is None:
@@ -105,7 +105,7 @@ def _lost(played: list[Observation]) -> str:
 
 
 async def _unproved(folder: EnvironmentFolder, bug: Bug, others: frozenset[str], timeout_s: float) -> str:
-    """Why the minimal reproduction of a bug does not prove it; empty if it does."""
+    """Why the minimal reproduction of a bug does not prove the bug; empty if it does."""
     commands = bug.minimal_reproduction
     faulty = await _play(folder, others | {bug.id}, commands, timeout_s)
     mended = await _play(folder, others, commands, timeout_s)

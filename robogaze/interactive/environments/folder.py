@@ -1,8 +1,8 @@
-"""Folders of environments: the data of a world, its design, its documented bugs, and builds with some of them.
+"""The folder of an environment: its world, its design, its documented bugs, and builds with some of the bugs.
 
-world.yaml           `engine` names who runs it; the rest is the engine's; this is the build without a bug
-faults.yaml          for each bug by id, the values of world.yaml that it changes; no agent is shown them
-bugs/<version>.json  the documented bugs, in GBQA's form; each minimal_reproduction is a list of commands
+world.yaml           the world without bugs; `engine` names the engine that runs it, and defines the other keys
+faults.yaml          for each bug by its id, the values of world.yaml that it changes; agents cannot read this file
+bugs/<version>.json  the documented bugs in GBQA's form; each minimal_reproduction is a list of commands
 walkthrough.json     commands that win
 design.md            the intended rules
 """
@@ -25,13 +25,13 @@ from robogaze.errors import DomainError, InputError
 from robogaze.interactive.environments.in_process import StartWorld
 
 Engine = Callable[[YamlText], StartWorld]
-"""Reads a definition and starts its sessions. Raises DomainError for an invalid one."""
+"""Reads a definition and returns a function that starts sessions. Raises DomainError for an invalid definition."""
 
 WORLD = "world.yaml"
 
 
 class Bug(ForeignRecord):
-    """A documented bug; `minimal_reproduction` are commands from the initial state, the last of which shows it."""
+    """A documented bug; `minimal_reproduction` are commands from the initial state, and the last one shows the bug."""
 
     id: str = Field(pattern=r"^\w+$")
     difficulty: Literal["easy", "medium", "hard"]
@@ -44,7 +44,7 @@ class _BugFile(ForeignRecord):
 
 
 class _Change(Data):
-    """A value of the world to replace; `at` is the path to it, which must exist."""
+    """A new value in the world; `at` is the path of keys to the old value, which must exist."""
 
     at: tuple[str | int, ...] = Field(min_length=1)
     value: Any
@@ -52,7 +52,7 @@ class _Change(Data):
 
 @dataclass(frozen=True)
 class EnvironmentFolder:
-    """A folder, read; `bugs` are those of one version. Builds are made from it."""
+    """The content of a folder; `bugs` are the documented bugs of one version."""
 
     path: Path
     version: str
@@ -73,7 +73,7 @@ class EnvironmentFolder:
         return tuple(bug.id for bug in self.bugs)
 
     def build(self, bugs: frozenset[str]) -> YamlText:
-        """The definition with the changes of some bugs."""
+        """The definition of the build that has some of the bugs."""
         content = copy.deepcopy(self._world.content)
         for bug in sorted(bugs):
             for change in self._faults[bug]:
@@ -81,7 +81,7 @@ class EnvironmentFolder:
         return YamlText(self._world.path, content, self._world.lines)
 
     def documents(self, build: YamlText, engine: Engine) -> dict[str, str]:
-        """What an agent in quality assurance may read: the design, the definition of a build, the engine's source."""
+        """What an agent in mode `qa` may read: the design, the definition of a build, and the source of its engine."""
         source = Path(inspect.getfile(engine))
         definition = json.dumps(build.content, indent=1, ensure_ascii=False)
         return {"design.md": self.design, "world.json": definition, source.name: source.read_text(encoding="utf-8")}
@@ -92,20 +92,19 @@ def built_in_environments() -> tuple[str, ...]:
     return tuple(sorted(path.parent.name for path in _built_in().glob(f"*/{WORLD}")))
 
 
-def load_folder(name: str, version: str | None = None) -> EnvironmentFolder:
-    """Read a built-in environment, or a folder; `version` None is the last version of its bugs.
+def load_folder(name: str) -> EnvironmentFolder:
+    """Read a built-in environment or a folder, with the last version of its bugs.
 
-    Raises InputError where there is none, and DomainError (with file and line) for an invalid file.
+    Raises InputError for an unknown name, and DomainError with the file and the line for an invalid file.
     """
     path = _built_in() / name if name in built_in_environments() else Path(name)
     if not (path / WORLD).is_file():
         known = ", ".join(built_in_environments())
         raise InputError(f"{name!r} is neither a built-in environment ({known}) nor a folder with a {WORLD}")
     versions = sorted(file.stem for file in (path / "bugs").glob("*.json"))
-    if not versions or version not in (None, *versions):
-        found = f"versions {', '.join(versions)}" if versions else "no bugs/VERSION.json"
-        raise InputError(f"{path} has {found}; {f'version {version}' if version else 'a list of bugs'} is missing")
-    version = version or versions[-1]
+    if not versions:
+        raise InputError(f"{path} has no bugs/VERSION.json; a list of bugs is missing")
+    version = versions[-1]
     world = read_yaml(path / WORLD)
     head = world.parse(dict[str, Any])
     bugs = _read_json(path / "bugs" / f"{version}.json", _BugFile).bugs

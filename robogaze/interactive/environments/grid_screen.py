@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 Kind = Literal["wall", "floor", "start", "crate", "plate", "gate", "key", "door", "token", "exit"]
-Colour = tuple[
-    Annotated[int, Field(ge=0, le=255)], Annotated[int, Field(ge=0, le=255)], Annotated[int, Field(ge=0, le=255)]
-]
+Level = Annotated[int, Field(ge=0, le=255)]
+Colour = tuple[Level, Level, Level]
 """Red, green, blue."""
 
 CELL_PX, TOP_PX = 40, 36
@@ -29,7 +28,7 @@ def draw(
     gate_open: bool,
     counts: Mapping[str, int],
 ) -> bytes:
-    """A PNG of a grid of rows and columns, with the counts on top. `shown` holds the cells that are not bare floor."""
+    """A PNG of a grid of rows and columns, with the counts on top. `shown` has the cells that are not plain floor."""
     rows, columns = size
     image: Image = np.full((TOP_PX + rows * CELL_PX, columns * CELL_PX, 3), _PAPER, np.uint8)
     image[TOP_PX:] = floor
@@ -44,7 +43,7 @@ def draw(
 
 
 def _write(line: Image, text: str) -> None:
-    """Write a text into the line on top, as far as it fits."""
+    """Write a text into the top line; characters that do not fit are left out."""
     left = 10
     for glyph in map(_glyph, text):
         if left + glyph.shape[1] > line.shape[1]:
@@ -55,7 +54,7 @@ def _write(line: Image, text: str) -> None:
 
 @cache
 def _glyph(character: str) -> Image:
-    """A character as high as the line on top, kept because each thread that writes would first set up OpenCV's font."""
+    """The image of a character, as high as the top line. Cached, because each thread sets up OpenCV's font first."""
     (width, _), _ = cv2.getTextSize(character, *_FONT)
     image: Image = np.full((TOP_PX, width + 1, 3), _PAPER, np.uint8)
     cv2.putText(image, character, (0, TOP_PX - 12), *_FONT[:2], _INK, _FONT[2], cv2.LINE_AA)

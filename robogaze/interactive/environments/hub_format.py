@@ -1,17 +1,19 @@
-"""The paths and JSON of a GBQA hub: how a session, a command and a document are written and read.
+"""The paths and the JSON of a GBQA hub.
 
-Known peculiarities of the public hub, which are accepted: the reply to `restart` has no `turn` and names another
-session id than the one that stays valid; replies hold a `full_state` with what is hidden from a player, which is left
-out here; the state has no message; lines of a document are numbered. An environment with a screen adds `pictures`, a
-list of PNG in base64, which the public hub does not have.
+The public hub differs from ours in five ways, all of which are accepted: the reply to `restart` has no `turn` and names
+a new session id, but only the old id is valid; replies contain a `full_state` with what is hidden from a player, which
+is ignored; a reply with the state has no message; the lines of a document are numbered; there are no pictures.
 """
 
 import json
 import re
-from base64 import b64decode, b64encode
-from collections.abc import Mapping, Sequence
-from typing import Any
+from base64 import b64encode
+from collections.abc import Sequence
+from typing import Annotated, Any
 
+from pydantic import AfterValidator, Base64Bytes, Field, JsonValue
+
+from robogaze.datasets.formats.records import ForeignRecord
 from robogaze.interactive.environments.base import DocumentLine, Observation
 
 NEW, COMMAND, STATE = "/api/agent/new", "/api/agent/command", "/api/agent/state"
@@ -19,130 +21,121 @@ FILES, READ, SEARCH = "/api/agent/code/files", "/api/agent/code/read", "/api/age
 DEBUG_LOG, HEALTH = "/api/agent/code/debug_logs", "/api/health"
 SESSION_ID, TITLE = "game_id", "game"
 
-LONGEST_MESSAGE = 100_000
-
-_FINISHED, _HIDDEN, _TURN_IN_STATE = "game_over", "full_state", "turn_count"
 _PNG = b"\x89PNG\r\n\x1a\n"
-_MOST_PICTURES = 8
 _NUMBERED = re.compile(r" *(\d+)  (.*)", re.DOTALL)
 
-Reply = Mapping[str, Any]
+
+def _is_png(picture: bytes) -> bytes:
+    if not picture.startswith(_PNG):
+        raise ValueError("this is not a PNG image")
+    return picture
 
 
-class ReplyError(ValueError):
-    """A reply that the format does not allow; the message says what is wrong."""
+def _is_finite(state: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    json.dumps(state, allow_nan=False)
+    return state
+
+
+State = Annotated[dict[str, JsonValue], AfterValidator(_is_finite)]
+
+
+class CommandRequest(ForeignRecord):
+    """The body of a command."""
+
+    session_id: str = Field(alias="game_id")
+    command: str
+
+
+class ReadRequest(ForeignRecord):
+    """The body of a request for lines of a document, counted from 1, both ends included; None reads to the end."""
+
+    path: str
+    start_line: int = Field(1, ge=1)
+    end_line: int | None = Field(None, ge=1)
+
+
+class SearchRequest(ForeignRecord):
+    """The body of a search in the documents; `pattern` is a regular expression."""
+
+    pattern: str
+    max_results: int = Field(30, ge=1)
+
+
+class CommandReply(ForeignRecord):
+    """The reply to a command."""
+
+    message: str = Field(max_length=100_000)
+    state: State
+    finished: bool = Field(False, alias="game_over")
+    turn: int | None = Field(None, ge=0)
+    pictures: tuple[Annotated[Base64Bytes, AfterValidator(_is_png)], ...] = Field((), max_length=8)
+
+    def observation(self) -> Observation:
+        """The reply without what only a hub needs."""
+        return Observation(self.message, self.state, self.turn, self.finished, self.pictures)
+
+
+class NewReply(CommandReply):
+    """The reply to the start of a session."""
+
+    session_id: str = Field(min_length=1, max_length=200, alias="game_id")
+
+
+class StateReply(ForeignRecord):
+    """The reply to a request for the state."""
+
+    state: State
+
+
+class HubFile(ForeignRecord):
+    """A document in a list."""
+
+    path: str
+
+
+class FilesReply(ForeignRecord):
+    """The list of the documents."""
+
+    files: tuple[HubFile, ...]
+
+
+class ReadReply(ForeignRecord):
+    """Lines of a document, with or without their numbers."""
+
+    content: str
+
+    def text(self, first: int) -> str:
+        """The lines without their numbers; `first` is the number of the first line."""
+        lines = [_NUMBERED.fullmatch(line) for line in self.content.splitlines(keepends=True)]
+        numbered = all(line and int(line[1]) == number for number, line in enumerate(lines, first))
+        return "".join(line[2] for line in lines if line) if numbered else self.content
+
+
+class SearchReply(ForeignRecord):
+    """The lines that a search found."""
+
+    matches: tuple[DocumentLine, ...]
+
+
+class LogReply(ForeignRecord):
+    """The debug log of a session."""
+
+    logs: str
 
 
 def write_observation(observation: Observation) -> dict[str, Any]:
-    """The reply to a command, and with a session id to a new session."""
+    """The reply to a command; with a session id, the reply to the start of a session."""
     pictures = [b64encode(picture).decode() for picture in observation.pictures]
     return {
         "success": True,
         "message": observation.message,
         "state": dict(observation.state),
-        _FINISHED: observation.finished,
+        "game_over": observation.finished,
         "turn": observation.turn,
         **({"pictures": pictures} if pictures else {}),
     }
 
 
-def read_session_id(reply: Reply) -> str:
-    """The id of a new session. Raises ReplyError."""
-    found = reply.get(SESSION_ID)
-    if not isinstance(found, str) or not 0 < len(found) <= 200:
-        raise ReplyError(f"it has no {SESSION_ID}")
-    return found
-
-
-def read_observation(reply: Reply) -> Observation:
-    """The observation in the reply to a new session or a command. Raises ReplyError."""
-    message, state = reply.get("message"), reply.get("state")
-    if not isinstance(message, str) or len(message) > LONGEST_MESSAGE:
-        raise ReplyError(f"its message is not a text of at most {LONGEST_MESSAGE:,} characters")
-    if not isinstance(state, dict):
-        raise ReplyError("its state is not an object")
-    finished, turn = reply.get(_FINISHED, False), reply.get("turn")
-    if not isinstance(finished, bool):
-        raise ReplyError(f"its {_FINISHED} is not true or false")
-    if turn is not None and (not isinstance(turn, int) or isinstance(turn, bool) or turn < 0):
-        raise ReplyError("its turn is not a number of actions")
-    return Observation(message, _visible(state), turn, finished, _pictures(reply.get("pictures", [])))
-
-
-def read_state(reply: Reply, finished: bool) -> Observation:
-    """The observation in the reply to a request for the state; `finished` is what the last command said."""
-    state = reply.get("state")
-    turn = state.get(_TURN_IN_STATE) if isinstance(state, dict) else None
-    own = {"message": "", _FINISHED: finished, "turn": turn}
-    return read_observation({**own, **{key: value for key, value in reply.items() if value is not None}})
-
-
-def read_files(reply: Reply) -> tuple[str, ...]:
-    """The paths in a list of documents. Raises ReplyError."""
-    listed = _list(reply, "files")
-    paths = [file["path"] for file in listed if isinstance(file, dict) and isinstance(file.get("path"), str)]
-    if len(paths) < len(listed):
-        raise ReplyError("a file has no path")
-    return tuple(sorted(paths))
-
-
 def number_lines(lines: Sequence[str], first: int) -> str:
-    """Lines of a document as the hub sends them."""
+    """Lines of a document as a hub sends them."""
     return "".join(f"{number:>4}  {line}" for number, line in enumerate(lines, first))
-
-
-def read_content(reply: Reply, first: int) -> str:
-    """The text of a document, without the numbers of its lines if it has them. Raises ReplyError."""
-    content = reply.get("content")
-    if not isinstance(content, str):
-        raise ReplyError("its content is not a text")
-    lines = [_NUMBERED.fullmatch(line) for line in content.splitlines(keepends=True)]
-    numbered = all(line and int(line[1]) == number for number, line in enumerate(lines, first))
-    return "".join(line[2] for line in lines if line) if numbered else content
-
-
-def read_matches(reply: Reply) -> tuple[DocumentLine, ...]:
-    """The lines that a search found. Raises ReplyError."""
-    found = []
-    for match in _list(reply, "matches"):
-        path, line, text = (match.get(key) if isinstance(match, dict) else None for key in ("path", "line", "text"))
-        if not (isinstance(path, str) and isinstance(line, int) and isinstance(text, str)):
-            raise ReplyError("a match has no path, line and text")
-        found.append(DocumentLine(path, line, text))
-    return tuple(found)
-
-
-def read_log(reply: Reply) -> str:
-    """The debug log of a session. Raises ReplyError."""
-    log = reply.get("logs")
-    if not isinstance(log, str):
-        raise ReplyError("its logs are not a text")
-    return log
-
-
-def _visible(state: dict[str, Any]) -> dict[str, Any]:
-    visible = {key: value for key, value in state.items() if key != _HIDDEN}
-    try:
-        json.dumps(visible, allow_nan=False)
-    except ValueError as error:
-        raise ReplyError("its state has a number that is not finite") from error
-    return visible
-
-
-def _pictures(listed: Any) -> tuple[bytes, ...]:
-    if not isinstance(listed, list) or len(listed) > _MOST_PICTURES:
-        raise ReplyError(f"its pictures are not a list of at most {_MOST_PICTURES}")
-    try:
-        pictures = tuple(b64decode(picture, validate=True) for picture in listed)
-    except (ValueError, TypeError) as error:
-        raise ReplyError("a picture is not base64") from error
-    if not all(picture.startswith(_PNG) for picture in pictures):
-        raise ReplyError("a picture is not a PNG")
-    return pictures
-
-
-def _list(reply: Reply, key: str) -> list[Any]:
-    found = reply.get(key)
-    if not isinstance(found, list):
-        raise ReplyError(f"its {key} are not a list")
-    return found

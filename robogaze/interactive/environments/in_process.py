@@ -1,17 +1,17 @@
-"""Environments that run in this process, or in one that it starts: sessions of an engine behind the protocol."""
+"""Environments that an engine runs in this process, or in a process that the engine starts."""
 
 import asyncio
 from collections.abc import Callable, Mapping
 from typing import Protocol, TypeVar
 
-from robogaze.interactive.environments.base import DocumentLine, Documents, EnvironmentFault, Observation
+from robogaze.interactive.environments.base import MOST_LINES, DocumentLine, Documents, EnvironmentFault, Observation
 from robogaze.threads import in_thread
 
 Result = TypeVar("Result")
 
 
 class World(Protocol):
-    """One session of an engine; its methods wait. `log` has a line for each thing that the engine did."""
+    """One session of an engine; its methods block. `log` has a line for each thing that the engine did."""
 
     log: list[str]
 
@@ -27,7 +27,7 @@ StartWorld = Callable[[], World]
 
 
 class InProcessEnvironment:
-    """An environment whose sessions are worlds. Each action has a time limit; after it the session is lost."""
+    """An environment whose sessions are worlds. A session ends when an action takes longer than the time limit."""
 
     def __init__(self, name: str, start: StartWorld, documents: Mapping[str, str] | None, timeout_s: float) -> None:
         self.name = name
@@ -74,7 +74,7 @@ class InProcessEnvironment:
 
 
 class TextDocuments:
-    """Documents that are held as texts by their paths."""
+    """The texts of documents by their paths, and the debug log of a session."""
 
     def __init__(self, texts: Mapping[str, str], log: Callable[[], tuple[str, ...]]) -> None:
         self._texts = texts
@@ -88,14 +88,14 @@ class TextDocuments:
             raise EnvironmentFault(f"{path!r} is not one of the documents: {', '.join(sorted(self._texts))}", "refused")
         return "".join(self._texts[path].splitlines(keepends=True)[max(start_line, 1) - 1 : end_line])
 
-    async def search(self, pattern: str, max_results: int = 50) -> tuple[DocumentLine, ...]:
-        found = (
+    async def search(self, text: str) -> tuple[DocumentLine, ...]:
+        found = [
             DocumentLine(path, number, line)
             for path in sorted(self._texts)
             for number, line in enumerate(self._texts[path].splitlines(), 1)
-            if pattern.casefold() in line.casefold()
-        )
-        return tuple(line for line, _ in zip(found, range(max_results), strict=False))
+            if text.casefold() in line.casefold()
+        ]
+        return tuple(found[:MOST_LINES])
 
     async def debug_log(self) -> str:
         return "\n".join(self._log())

@@ -1,9 +1,9 @@
-"""Runs a generated program in this process, which is started for it alone: commands in on fd 0, replies out on fd 1.
+"""Runs a generated program in a process of its own: commands come in on fd 0, and replies go out on fd 1.
 
-It is started with `python -I`, imports only the standard library, and limits itself before it runs any generated code:
-memory, processor time, no new process, no file that can be opened or written. The first line is
-{"code": ..., "memory_bytes": ..., "cpu_s": ...}; each further line is {"command": ...}, or {"command": null} for the
-state alone. Each reply is one line: {"message", "state", "finished"}, or {"error"}.
+The process is started with `python -I` and imports only the standard library. Before it runs generated code, it limits
+its memory and its processor time, and it can no longer start processes, open files or write files. The first line is
+{"code": ..., "memory_bytes": ..., "cpu_s": ...}; each further line is {"command": ...}. Each reply is one line:
+{"message", "state", "finished"}, or {"error"}.
 """
 
 import builtins
@@ -18,19 +18,9 @@ MODULES = ("collections", "copy", "enum", "functools", "itertools", "math", "re"
 """What a program may import."""
 
 _WITHOUT = (
-    "open",
-    "exec",
-    "eval",
-    "compile",
-    "input",
-    "breakpoint",
-    "help",
-    "exit",
-    "quit",
-    "globals",
-    "vars",
-    "memoryview",
-)
+    "open", "exec", "eval", "compile", "input", "breakpoint", "help", "exit", "quit", "globals", "vars", "memoryview",
+)  # fmt: skip
+"""The built-in names that a program does not have."""
 
 
 def main() -> None:
@@ -58,8 +48,7 @@ def _replies(code: str, functions: dict[str, Any], state: dict[str, Any], receiv
     for line in received:
         command = json.loads(line)["command"]
         try:
-            message = "" if command is None else str(functions["act"](state, command))
-            yield _shown(message, functions, state)
+            yield _shown(str(functions["act"](state, command)), functions, state)
         except Exception as error:  # noqa: BLE001
             yield {"error": f"{type(error).__name__}: {error}"[:500]}
 

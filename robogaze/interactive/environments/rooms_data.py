@@ -1,4 +1,4 @@
-"""What a world of rooms consists of: the data that the engine `rooms` runs."""
+"""The definition of a world of rooms, which the engine `rooms` runs."""
 
 import re
 from typing import Self
@@ -12,14 +12,14 @@ CARRIED, NOWHERE = "carried", "nowhere"
 
 
 class Count(Data):
-    """A condition: at least `at_least` of some things are carried."""
+    """A condition: at least `at_least` of the things `of` are carried."""
 
     of: tuple[str, ...]
     at_least: int = Field(ge=1)
 
 
 class Condition(Data):
-    """Holds if every part that is given holds."""
+    """A condition that holds if every given part holds."""
 
     flag: str | None = None
     no_flag: str | None = None
@@ -33,7 +33,7 @@ class Condition(Data):
 
 
 class Need(Condition):
-    """A condition of an action, and what is said where it does not hold."""
+    """A condition of an action, and the reply if the condition does not hold."""
 
     otherwise: str
 
@@ -46,14 +46,14 @@ class Exit(Data):
 
 
 class Detail(Data):
-    """A sentence of a description that is said under a condition."""
+    """A sentence of a description that is shown under a condition."""
 
     text: str
     when: Condition = Condition()
 
 
 class Room(Data):
-    """`dark_text` is said in place of the description where there is no light."""
+    """A room; `dark_text` replaces its description where there is no light."""
 
     name: str
     text: str
@@ -63,7 +63,7 @@ class Room(Data):
 
 
 class Lid(Data):
-    """What makes a thing a container: the flag that is set while it is open."""
+    """The lid of a container; `flag` is set while the container is open."""
 
     flag: str
     needs: tuple[Need, ...] = ()
@@ -90,18 +90,18 @@ class Action(Data):
     needs: tuple[Need, ...] = ()
     set: dict[str, bool] = {}
     move: dict[str, str] = {}
-    """Things, and the room, container, `carried` or `nowhere` they go to."""
+    """For each thing that moves, its new place: a room, a container, `carried` or `nowhere`."""
     text: str
     finishes: bool = False
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The things in its commands."""
+        """The things that its commands name."""
         return tuple(name for command in self.commands for name in re.findall(r"\{(\w+)\}", command))
 
 
 class RoomsData(Data):
-    """A complete world of rooms. `light` is the flag and the thing that light up a dark room."""
+    """A complete world of rooms. `light` is the flag that is set while a lamp burns, and the lamp."""
 
     engine: str
     title: str

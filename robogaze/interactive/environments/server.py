@@ -1,4 +1,4 @@
-"""Serves an environment with the paths of a GBQA hub. Documents can be read, not written."""
+"""Serves an environment with the paths of a GBQA hub. Documents can be read but not written."""
 
 import asyncio
 import re
@@ -7,7 +7,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from robogaze.backends.reply import parse_json
+from pydantic import ValidationError
+
+from robogaze.core.data import fault_of
 from robogaze.errors import MissingExtra
 from robogaze.interactive.environments import hub_format
 from robogaze.interactive.environments.base import Documents, Environment, EnvironmentFault
@@ -18,14 +20,9 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 MOST_SESSIONS = 256
-"""The oldest session ends when another one starts."""
+"""The maximum number of sessions; when one more starts, the oldest one ends."""
 
-_LONGEST_PATTERN = 200
 _STATUS = {"timeout": 504, "unreachable": 502, "refused": 400, "invalid_reply": 502}
-
-
-class _BadRequest(ValueError):
-    """A request that cannot be answered; the message is sent."""
 
 
 @dataclass
@@ -54,9 +51,10 @@ def serve_environment(open_session: Callable[[], Environment], title: str, versi
         async def respond(request: "Request") -> "Response":
             try:
                 return JSONResponse(await answer(request))
-            except (_BadRequest, EnvironmentFault) as error:
-                status = _STATUS[error.kind] if isinstance(error, EnvironmentFault) else 400
-                return JSONResponse({"success": False, "message": str(error)}, status)
+            except ValidationError as error:
+                return JSONResponse({"success": False, "message": fault_of(error)}, 400)
+            except EnvironmentFault as fault:
+                return JSONResponse({"success": False, "message": str(fault)}, _STATUS[fault.kind])
 
         return respond
 
@@ -96,19 +94,17 @@ class _Hub:
         return {hub_format.SESSION_ID: session_id, **hub_format.write_observation(observation)}
 
     async def command(self, request: "Request") -> dict[str, Any]:
-        body = await _body(request)
-        session, command = self._session(body.get(hub_format.SESSION_ID)), _text(body, "command")
+        body = hub_format.CommandRequest.model_validate_json(await request.body())
+        session = self._session(body.session_id)
         async with session.lock:
-            return hub_format.write_observation(await session.environment.act(command))
+            return hub_format.write_observation(await session.environment.act(body.command))
 
     async def state(self, request: "Request") -> dict[str, Any]:
         session_id = request.path_params["session"]
         session = self._session(session_id)
         async with session.lock:
-            return {
-                hub_format.SESSION_ID: session_id,
-                **hub_format.write_observation(await session.environment.observe()),
-            }
+            seen = await session.environment.observe()
+        return {hub_format.SESSION_ID: session_id, **hub_format.write_observation(seen)}
 
     async def files(self, _request: "Request") -> dict[str, Any]:
         documents = self._documents(self._for_documents)
@@ -116,63 +112,41 @@ class _Hub:
         return {"success": True, "files": [{"path": path, "size": size} for path, size in sizes]}
 
     async def read(self, request: "Request") -> dict[str, Any]:
-        body, documents = await _body(request), self._documents(self._for_documents)
-        path = _text(body, "path")
-        lines = (await documents.read(path)).splitlines(keepends=True)
-        first, last = _number(body, "start_line", 1), _number(body, "end_line", len(lines))
-        content = hub_format.number_lines(lines[first - 1 : last], first)
-        return {"success": True, "path": path, "content": content, "start_line": first, "total_lines": len(lines)}
+        body = hub_format.ReadRequest.model_validate_json(await request.body())
+        lines = (await self._documents(self._for_documents).read(body.path)).splitlines(keepends=True)
+        first = body.start_line
+        content = hub_format.number_lines(lines[first - 1 : body.end_line], first)
+        return {"success": True, "path": body.path, "content": content, "start_line": first, "total_lines": len(lines)}
 
     async def search(self, request: "Request") -> dict[str, Any]:
-        body, documents = await _body(request), self._documents(self._for_documents)
-        most, written = _number(body, "max_results", 30), _text(body, "pattern")
+        body = hub_format.SearchRequest.model_validate_json(await request.body())
+        documents = self._documents(self._for_documents)
         try:
-            pattern = re.compile(written[:_LONGEST_PATTERN])
+            pattern = re.compile(body.pattern)
         except re.error as error:
-            raise _BadRequest(f"the pattern is not a regular expression: {error}") from error
+            raise EnvironmentFault(f"the pattern is not a regular expression: {error}", "refused") from error
         matches = [
             {"path": path, "line": number, "text": line}
             for path in await documents.files()
             for number, line in enumerate((await documents.read(path)).splitlines(), 1)
             if pattern.search(line)
-        ][:most]
-        return {"success": True, "pattern": written, "matches": matches, "total": len(matches)}
+        ][: body.max_results]
+        return {"success": True, "pattern": body.pattern, "matches": matches, "total": len(matches)}
 
     async def debug_log(self, request: "Request") -> dict[str, Any]:
         session = self._session(request.query_params.get(hub_format.SESSION_ID))
         return {"success": True, "logs": await self._documents(session.environment).debug_log()}
 
-    def _session(self, session_id: object) -> _Session:
-        if not isinstance(session_id, str) or session_id not in self._sessions:
-            raise _BadRequest(f"no session has this {hub_format.SESSION_ID}; start one at {hub_format.NEW}")
-        return self._sessions[session_id]
+    def _session(self, session_id: str | None) -> _Session:
+        session = self._sessions.get(session_id or "")
+        if session is None:
+            raise EnvironmentFault(
+                f"no session has this {hub_format.SESSION_ID}; start one at {hub_format.NEW}", "refused"
+            )
+        return session
 
     def _documents(self, environment: Environment) -> Documents:
         documents = environment.documents()
         if documents is None:
-            raise _BadRequest("this environment has no documents")
+            raise EnvironmentFault("this environment has no documents", "refused")
         return documents
-
-
-async def _body(request: "Request") -> dict[str, Any]:
-    try:
-        body = parse_json(await request.body())
-    except ValueError as error:
-        raise _BadRequest(f"the request is not JSON: {error}") from error
-    if not isinstance(body, dict):
-        raise _BadRequest("the request is not an object")
-    return body
-
-
-def _text(body: dict[str, Any], key: str) -> str:
-    text = body.get(key)
-    if not isinstance(text, str):
-        raise _BadRequest(f"{key} is not a text")
-    return text
-
-
-def _number(body: dict[str, Any], key: str, default: int) -> int:
-    number = body.get(key, default)
-    if not isinstance(number, int) or number < 1:
-        raise _BadRequest(f"{key} is not a positive number")
-    return number

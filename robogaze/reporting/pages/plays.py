@@ -1,10 +1,10 @@
 """The page of plays: what an agent reported, how that was replayed, and every step with its prediction.
 
-It has no script: each play and each step is a section that opens, and reports link to the steps that show them.
+The page has no script: plays are sections that open, and reports link to the steps that show them.
 """
 
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,54 +17,57 @@ from robogaze.errors import InputError
 from robogaze.interactive.trace import PlayEntry
 from robogaze.reporting.pages.bundles import WrittenPage
 from robogaze.reporting.pages.document import document
-from robogaze.reporting.pages.results import names_of, page_table
+from robogaze.reporting.pages.results import page_table
 from robogaze.reporting.tables.plays import play_tables
 from robogaze.reporting.wording import count
-from robogaze.store import StoredRun, write_whole
+from robogaze.store import StoredRun, configuration_of, write_whole
 
 STYLES = ("base", "run", "results", "plays")
 _REPRODUCED = {True: "reproduced", False: "did not show again", None: "not replayed"}
 
 
 @dataclass(frozen=True)
-class PagePlay:
-    """A play on the page; `pictures` are its screens by step as data URIs, `number` is part of its addresses."""
+class PageStep:
+    """A step on the page; `anchor` is its address, `picture` its screen as a data URI, None without a picture."""
 
-    number: int
-    report: Report
-    entries: tuple[PlayEntry, ...]
-    pictures: Mapping[int, str]
+    entry: PlayEntry
+    anchor: str
+    picture: str | None
 
     @property
-    def setting(self) -> str:
-        """How the play was made."""
-        facts = self.report.provenance.media
-        return ", ".join(f"{name} {facts[name]}" for name in ("mode", "budget", "agent", "memory") if name in facts)
+    def surprising(self) -> bool:
+        """Whether the reply was not as predicted, or there was no reply."""
+        return self.entry.as_expected is False or self.entry.fault is not None
 
-    def cited(self, claim: Event | Hypothesis) -> list[tuple[int, str]]:
-        """The numbers and addresses of the steps that show a claim."""
-        places = {entry.step: place for place, entry in enumerate(self.entries) if entry.kind != "read"}
-        steps = sorted({frame for evidence in claim.evidence for frame in evidence.frames})
-        return [(step, self.anchor(places[step])) for step in steps if step in places]
 
-    def anchor(self, place: int) -> str:
-        """The address of the entry at a place of the trace."""
-        return f"play-{self.number}-{place}"
+@dataclass(frozen=True)
+class PagePlay:
+    """A play on the page."""
+
+    report: Report
+    setting: str
+    steps: tuple[PageStep, ...]
+
+    @property
+    def not_reported(self) -> list[Hypothesis]:
+        """The suspicions that were not reported."""
+        return [claim for claim in self.report.hypotheses if claim.verdict != "accepted"]
+
+    def cited(self, claim: Event | Hypothesis) -> list[PageStep]:
+        """The steps that the evidence of a claim cites."""
+        frames = {frame for evidence in claim.evidence for frame in evidence.frames}
+        return [step for step in self.steps if step.entry.step in frames and step.entry.kind != "read"]
 
 
 def has_plays(root: Path) -> bool:
     """Whether a run folder holds plays of interactive environments."""
-    return (root / "plays").is_dir()
+    return "play" in configuration_of(root)
 
 
 def write_plays_page(root: Path, domain: Domain) -> WrittenPage:
     """Write index.html into a run folder of plays, from its reports and traces. Raises InputError for a bad trace."""
     run = StoredRun(root)
     reports = [report for line in run.lines if (report := run.report(line.clip_id)) is not None]
-    plays = [
-        PagePlay(number, report, _trace(root / report.clip.uri), _pictures(run.frames(report.clip.id)))
-        for number, report in enumerate(reports, start=1)
-    ]
     found = sum(len(report.events) for report in reports)
     title = root.resolve().name
     text = document(
@@ -75,23 +78,34 @@ def write_plays_page(root: Path, domain: Domain) -> WrittenPage:
         {},
         {},
         name=title,
-        headline=f"{count(found, 'fault')} reported in {count(len(plays), 'play')}",
+        headline=f"{count(found, 'fault')} reported in {count(len(reports), 'play')}",
         table=page_table(next(play_tables(reports, run.unreadable))),
-        plays=plays,
-        names=names_of(domain),
-        replayed=_REPRODUCED,
+        plays=[_play(run, number, report) for number, report in enumerate(reports, start=1)],
+        names={kind.id: kind.name for kind in domain.types.values()},
+        reproduced=_REPRODUCED,
+        unplayed=run.unreadable,
     )
     path = root / "index.html"
     write_whole(path, text)
     return WrittenPage(path, ())
 
 
-def _pictures(frames: Mapping[int, bytes]) -> dict[int, str]:
-    return {step: f"data:image/jpeg;base64,{b64encode(jpeg).decode('ascii')}" for step, jpeg in frames.items()}
+def _play(run: StoredRun, number: int, report: Report) -> PagePlay:
+    entries = _trace(run.root / report.clip.uri)
+    facts = report.provenance.media
+    setting = ", ".join(f"{name} {facts[name]}" for name in ("mode", "budget", "agent", "memory") if name in facts)
+    return PagePlay(report, setting, tuple(_steps(entries, number, run.frames(report.clip.id))))
+
+
+def _steps(entries: Sequence[PlayEntry], number: int, pictures: Mapping[int, bytes]) -> Iterator[PageStep]:
+    for place, entry in enumerate(entries):
+        picture = pictures.get(entry.step) if entry.screens else None
+        shown = None if picture is None else f"data:image/jpeg;base64,{b64encode(picture).decode('ascii')}"
+        yield PageStep(entry, f"play-{number}-{place}", shown)
 
 
 def _trace(path: Path) -> tuple[PlayEntry, ...]:
-    """The entries of a trace; empty if it is not there."""
+    """The entries of a trace; empty without a file."""
     if not path.is_file():
         return ()
     try:

@@ -1,19 +1,18 @@
 """An evaluation of bug reports as tables."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from robogaze.core.estimate import Estimate
 from robogaze.evaluation.bug_results import BugEvaluation, BugScores, PlayGroup, SystemBugs
 from robogaze.reporting.tables.table import Cell, ResultTable, Row
 from robogaze.reporting.wording import count
 
 _NO_DIFFICULTY = "no difficulty given"
 _LONGEST = 100
-"""The characters of a report that a table shows."""
+"""The maximum number of characters of a description in a table."""
 
 
 def bug_tables(result: BugEvaluation) -> Iterator[ResultTable]:
-    """Scores, then by difficulty, step and setting, every bug, every report."""
+    """Tables of the scores, the recall by difficulty, by step and by setting, each bug, and each report."""
     notes = (*_notes(result), f"Judge {result.judge}: {result.judge_note}")
     yield _scores(result, notes)
     yield _difficulties(result, notes)
@@ -28,7 +27,7 @@ def _notes(result: BugEvaluation) -> tuple[str, ...]:
     how = "each report in order, to the bug most similar to it" if "released" in result.convention else "one to one"
     notes = [
         f"Convention {result.convention}: matched {how}, from a similarity of {result.threshold:.2f} on.",
-        "Intervals are over bugs (recall) and over reports (precision); those over environments need two of them.",
+        "Intervals are over bugs (recall) and reports (precision). Intervals over environments need two environments.",
     ]
     for system in result.systems:
         counts = system.counts
@@ -72,20 +71,18 @@ def _scores(result: BugEvaluation, notes: tuple[str, ...]) -> ResultTable:
     return ResultTable("bugs-scores", "Bugs found", columns, tuple(rows), notes)
 
 
-def _named(difficulties: Mapping[str, Estimate]) -> Iterator[tuple[str, Estimate]]:
-    yield from ((name or _NO_DIFFICULTY, recall) for name, recall in difficulties.items())
-
-
 def _difficulties(result: BugEvaluation, notes: tuple[str, ...]) -> ResultTable:
     rows: tuple[Row, ...] = tuple(
-        (system.name, name, recall) for system in result.systems for name, recall in _named(system.by_difficulty)
+        (system.name, name or _NO_DIFFICULTY, recall)
+        for system in result.systems
+        for name, recall in system.by_difficulty.items()
     )
     return ResultTable("bugs-difficulty", "Recall by difficulty", ("system", "difficulty", "recall"), rows, notes)
 
 
 def _steps(result: BugEvaluation, notes: tuple[str, ...]) -> ResultTable:
     groups = [(system.name, group) for system in result.systems for group in system.by_step]
-    note = "Within so many steps of plays that were at least as long; a report counts once its evidence is complete."
+    note = "Within a number of steps, in plays of at least this budget. A report counts once its evidence is complete."
     return _grouped(result, "bugs-steps", "Recall by step", ("steps",), groups, (note, *notes))
 
 

@@ -9,12 +9,12 @@ from robogaze.reporting.wording import Total, amount, count, money
 
 _NOTE = (
     "No number of steps shows that an environment has no fault. A play that broke off is partial or unscored; it never "
-    "counts as one without faults."
+    "counts as a play without faults."
 )
 
 
 def play_tables(reports: Sequence[Report], unplayed: Sequence[Unreadable]) -> Iterator[ResultTable]:
-    """A row for each play; then, if there are any, a row for each fault that is reported."""
+    """A table of the plays, and a table of the reported faults if there are any."""
     yield _plays(reports, unplayed)
     if rows := tuple(_fault(report, event) for report in reports for event in report.events):
         columns = ("play", "fault", "severity", "confidence", "steps", "reproduced", "commands")

@@ -10,7 +10,6 @@ import pytest
 
 from interactive.builder.scripted_vault import CODE, SLOT, STALE, accepted, entry, plan, script, studio
 from interactive.plays import ALWAYS, RULES, after, stale, step
-from robogaze.backends import ModelsConfig
 from robogaze.errors import BuildFailed, InputError, OptionError
 from robogaze.interactive.builder.build import BuildOptions, BuiltEnvironment, build_environment
 from robogaze.interactive.environments import load_folder, open_environment
@@ -24,7 +23,7 @@ def build(folder: Path, entries: Sequence[Mapping[str, Any]], said: list[str] | 
     chosen = BuildOptions(**{"bugs": {"easy": 1, "medium": 1}, **options})
     return asyncio.run(
         build_environment(
-            ASKED, models=ModelsConfig.read(model), out=folder / "vault", options=chosen, environ={},
+            ASKED, model=model, out=folder / "vault", options=chosen, environ={},
             say=(said if said is not None else []).append,
         )
     )  # fmt: skip
@@ -224,7 +223,7 @@ def playing(*steps: Mapping[str, Any]) -> list[dict[str, Any]]:
 def test_an_environment_whose_bugs_the_agent_finds_is_ready(tmp_path: Path) -> None:
     entries = [*studio(SLOT), *playing(*FINDS)]
     said: list[str] = []
-    built = build(tmp_path, entries, said, bugs={"easy": 1}, target=1.0, judge=f"scripted:{tmp_path / 'script.yaml'}")
+    built = build(tmp_path, entries, said, bugs={"easy": 1}, target=1.0)
     assert (built.found, built.reached) == ((1.0,), True)
     assert said[-1] == "preliminary agent: 1.00 of 1 bugs"
     assert (tmp_path / "vault" / "build" / "preliminary-0" / "run" / "reports").is_dir()
@@ -236,7 +235,7 @@ def test_an_environment_is_extended_while_the_agent_finds_too_little(tmp_path: P
         entry("build_extension", None, EXTENSION, repeat=True),
         *playing(step(tool="finish")),
     ]
-    built = build(tmp_path, entries, bugs={"easy": 1}, target=0.5, judge=f"scripted:{tmp_path / 'script.yaml'}")
+    built = build(tmp_path, entries, bugs={"easy": 1}, target=0.5)
     assert (built.found, built.reached) == ((0.0, 0.0, 0.0, 0.0), False)
     assert [(bug.answer.id, bug.difficulty) for bug in built.bugs] == [
         ("slot", "easy"), ("stale", "easy"), ("glue", "medium"), ("name", "hard"),

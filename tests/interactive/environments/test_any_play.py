@@ -11,7 +11,7 @@ from robogaze.interactive.environments import ENGINES, Observation, load_folder
 from robogaze.interactive.environments.grid import load
 from robogaze.interactive.environments.in_process import World
 
-CASTLE, WAREHOUSE = load_folder("castle"), load_folder("warehouse")
+CASTLE = load_folder("castle")
 THINGS = CASTLE.build(frozenset()).content["things"]
 PORTABLE = {name for name, thing in THINGS.items() if thing.get("portable")}
 COMMANDS = sorted(
@@ -123,13 +123,3 @@ def test_a_screen_changes_with_every_move_and_with_nothing_else(commands: list[s
         after = world.act(command)
         assert (after.pictures == before.pictures) == (after.state["moves"] == before.state["moves"])
         before = after
-
-
-@pytest.mark.parametrize("folder", [CASTLE, WAREHOUSE], ids=lambda folder: folder.name)
-@given(st.data())
-@settings(max_examples=12, deadline=None)
-def test_a_play_repeats_exactly(folder: Any, data: st.DataObject) -> None:
-    command = st.one_of(st.sampled_from([*COMMANDS, *STEPS]), st.text(max_size=20))
-    commands = data.draw(st.lists(command, max_size=20))
-    first, second = (begin(folder, *folder.bug_ids) for _ in range(2))
-    assert [first.act(command) for command in commands] == [second.act(command) for command in commands]

@@ -81,13 +81,10 @@ async def test_no_document_names_a_bug() -> None:
         assert await documents.search("minimal_reproduction") == ()
 
 
-def test_the_last_version_of_the_bugs_is_the_default(folder: Path) -> None:
+def test_the_last_version_of_the_bugs_is_used(folder: Path) -> None:
     first = json.loads((folder / "bugs" / "1.json").read_text())
     (folder / "bugs" / "2.json").write_text(json.dumps({**first, "bug_version": "2", "bugs": first["bugs"][:1]}))
     assert load_folder(str(folder)).bug_ids == ("fragments",)
-    assert load_folder(str(folder), "1").bug_ids == ("fragments", "drawer", "dropped")
-    with pytest.raises(InputError, match="has versions 1, 2; version 3 is missing"):
-        load_folder(str(folder), "3")
 
 
 def test_a_name_that_is_none_lists_the_known_ones() -> None:

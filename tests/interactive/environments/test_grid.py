@@ -94,15 +94,6 @@ def test_bug_keys_uses_up_the_key_that_was_taken_first() -> None:
     assert faulty[-1].message == "The blue door is locked."
 
 
-def test_undo_takes_back_everything_to_the_start() -> None:
-    commands = (*BOTH_KEYS, *AT_RED_DOOR, "east", *["west"] * 3, "south", "north")
-    forth = played(WAREHOUSE, *commands)
-    back = played(WAREHOUSE, *commands, *["undo"] * (forth[-1].state["moves"]))  # type: ignore[operator]
-    assert back[-1].pictures == forth[0].pictures
-    assert {**back[-1].state, "turn_count": 0} == forth[0].state
-    assert said(WAREHOUSE, "undo") == "There is nothing to take back."
-
-
 def test_the_exit_needs_every_lantern() -> None:
     without = (*ON_PLATE, "east", "east", "south", "south", "south", *["east"] * 7)
     assert said(WAREHOUSE, *without) == "The exit stays shut: 2 of 3 are missing."

@@ -63,8 +63,3 @@ async def test_a_pattern_is_a_text(hub: tuple[Environment, PublicHub]) -> None:
 def test_an_address_without_a_host_is_an_input_error(address: str) -> None:
     with pytest.raises(InputError, match="is not the address of an environment; use http://HOST:PORT"):
         open_environment(address, mode="player")
-
-
-def test_the_version_of_a_hub_is_not_chosen_here() -> None:
-    with pytest.raises(InputError, match=r"version 1 cannot be chosen for http://127.0.0.1:9; its server chooses it"):
-        open_environment("http://127.0.0.1:9", mode="player", version="1")
