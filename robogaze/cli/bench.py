@@ -14,8 +14,6 @@ from robogaze.cli.score import write_page
 from robogaze.cli.shared import clips, runs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from robogaze.run.clips import ClipList
     from robogaze.run.setup import RunSetup
 
@@ -52,6 +50,7 @@ def bench(
     again to resume. To split a checkpoint into shards, use `robogaze score` and `robogaze compare`.
     """
     from robogaze.run.checkpoints import named_checkpoints
+    from robogaze.run.clips import list_clips
 
     named = named_checkpoints(checkpoints)
     for path in named.values():
@@ -68,7 +67,8 @@ def bench(
     setup = options.setup()
     codes = []
     empty = {}
-    for name, found in _clips(named).items():
+    listed = {name: list_clips([path]) for name, path in named.items()}  # before anything is scored
+    for name, found in listed.items():
         click.echo(f"{name}: {named[name]}", err=True)
         code, reports = _score(found, setup, options, out / name, no_page)
         if code == EXIT_UNREACHABLE:  # the next checkpoint would not reach it either
@@ -82,13 +82,6 @@ def bench(
     shown = [f"{name}={out / name}" for name in named]
     compared: int = context.invoke(compare, paths=tuple(shown), out=out, baseline=baseline, as_json=as_json)
     return compared or max(codes)
-
-
-def _clips(named: Mapping[str, Path]) -> dict[str, ClipList]:
-    """The clips of every checkpoint. Raises InputError, before anything is scored, for one that has none."""
-    from robogaze.run.clips import list_clips
-
-    return {name: list_clips([path]) for name, path in named.items()}
 
 
 def _score(found: ClipList, setup: RunSetup, options: runs.GivenOptions, out: Path, no_page: bool) -> tuple[int, int]:

@@ -26,7 +26,7 @@ class ShownClaim:
 
 
 _TOGETHER = 8
-"""How many claims share a reading of the video: the cells of their sheets are in memory at the same time."""
+"""The number of claims for which the video is read once; the cells of their sheets are in memory at the same time."""
 
 
 def claim_sheets(clip: DecodedClip, claims: Sequence[ShownClaim], count: int = 16) -> tuple[FrameImage, ...]:

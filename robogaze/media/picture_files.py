@@ -13,7 +13,8 @@ import cv2
 
 from robogaze.errors import VideoError
 from robogaze.media.compose import decode_image
-from robogaze.media.decode import MAX_PIXELS, Image
+from robogaze.media.decode import Image
+from robogaze.media.decode_pyav import MAX_PIXELS
 
 MAX_BYTES = 128 << 20
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, aclosing
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
@@ -87,7 +87,6 @@ async def score_async(
     domain: str | Path | None = None,
     pipeline: str | None = None,
     concurrency: int | None = None,
-    decoder: str = "pyav",
     out: str | Path | None = None,
     options: RunOptions | None = None,
     environ: Mapping[str, str] = os.environ,
@@ -104,7 +103,6 @@ async def score_async(
         domain: The name of a built-in domain, or the folder of a custom one.
         pipeline: A pipeline of the domain; the default depends on whether a model is given.
         concurrency: The maximum number of requests per model, and of clips, at once.
-        decoder: `pyav` or `decord`.
         out: The folder for reports, frames and answers; needed to resume.
         options: How the run is done: sample, shard, engine, limits of calls and cost.
         environ: The environment variables that hold the API keys of servers.
@@ -120,7 +118,7 @@ async def score_async(
     listed = existing_paths(paths)
     if concurrency is not None and concurrency < 1:
         raise OptionError(f"concurrency must be at least 1, not {concurrency}")
-    setup = await in_thread(make_setup, domain, pipeline, model, concurrency=concurrency, decoder=decoder)
+    setup = await in_thread(make_setup, domain, pipeline, model, concurrency=concurrency)
     chosen = options or RunOptions()
     if out is not None:
         chosen = replace(chosen, out=Path(out))
@@ -135,21 +133,14 @@ async def score_async(
         "layout": None if layout is None else _layout(layout),
     }
     clips = await in_thread(list_clips, listed, **given)
-    opening = open_run(clips.entries, setup, chosen, environ, root=clips.root, is_whole=clips.is_whole)
-    return await _execute(opening)
-
-
-async def _execute(opening: AbstractContextManager[ScoringRun]) -> RunResult:
-    run = await in_thread(opening.__enter__)
-    try:
+    run = await in_thread(open_run, clips.entries, setup, chosen, environ, root=clips.root, is_whole=clips.is_whole)
+    with run:
         async with aclosing(run.execute()) as results:
             async for _ in results:
                 pass
         if run.folder is not None and (run.summaries or run.unreadable):
             await in_thread(write_run_page, run.folder.root, run.setup.domain)
         return await in_thread(result_of, run)
-    finally:
-        opening.__exit__(None, None, None)
 
 
 score = synchronous(score_async)

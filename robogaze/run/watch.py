@@ -249,20 +249,17 @@ class Watch:
         arrivals = dict(checkpoint.waiting)
         entries = await in_thread(as_known, StoredRun(checkpoint.folder), arrivals)
         options = replace(self._options, out=checkpoint.folder)
-        opening = open_run(list(entries.values()), self._setup, options, self._environ)
-        run = await in_thread(opening.__enter__)
         try:
-            for clip_id, changed in run.plan.replaced.items():
-                _log.warning("%s: %s changed after it was scored (%s); it is scored again", checkpoint.name, clip_id,
-                             changed)  # fmt: skip
-            async with aclosing(run.execute()) as results:
-                async for _ in results:
-                    pass
+            with await in_thread(open_run, list(entries.values()), self._setup, options, self._environ) as run:
+                for clip_id, changed in run.plan.replaced.items():
+                    what = f"{checkpoint.name}: {clip_id} changed after it was scored ({changed})"
+                    _log.warning("%s; it is scored again", what)
+                async with aclosing(run.execute()) as results:
+                    async for _ in results:
+                        pass
         except Unreachable as error:
             self._wait_for_server(error)
             return
-        finally:
-            opening.__exit__(None, None, None)
         self._unreachable_s = None
         self._note(checkpoint, run, arrivals, entries)
         if self._watching.page and (time.monotonic() - checkpoint.page_s >= _PAGE_EVERY_S):

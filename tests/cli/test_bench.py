@@ -61,8 +61,9 @@ def test_clips_of_earlier_commands_are_compared_too_and_that_is_said(
 
 
 def test_path_gives_the_name(robogaze: Shell, checkpoints: list[Path], tmp_path: Path) -> None:
-    ran = robogaze("bench", *checkpoints, "--out", tmp_path / "out", "--limit", 1)
-    assert (tmp_path / "out" / "step_1000" / "run.json").is_file(), ran.err
+    with_dot = checkpoints[0].rename(tmp_path / "v1.0")
+    ran = robogaze("bench", with_dot, checkpoints[1], "--out", tmp_path / "out", "--limit", 1)
+    assert (tmp_path / "out" / "v1.0" / "run.json").is_file(), ran.err
     assert (tmp_path / "out" / "step_2000" / "run.json").is_file()
 
 
@@ -71,13 +72,6 @@ def test_name_of_two_checkpoints_is_refused(robogaze: Shell, checkpoints: list[P
     assert ran.code == 2
     assert "a is the name of two checkpoints; give another: NAME=PATH" in ran.err
     assert not (tmp_path / "out").exists()
-
-
-def test_folder_with_a_dot_keeps_its_whole_name(robogaze: Shell, checkpoints: list[Path], tmp_path: Path) -> None:
-    paths = [path.rename(tmp_path / f"v1.{number}") for number, path in enumerate(checkpoints)]
-    ran = robogaze("bench", *paths, "--out", tmp_path / "out", "--limit", 1)
-    assert (tmp_path / "out" / "v1.0" / "run.json").is_file(), ran.err
-    assert (tmp_path / "out" / "v1.1" / "run.json").is_file()
 
 
 @pytest.mark.parametrize("name", ["", ".."])

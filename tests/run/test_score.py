@@ -58,13 +58,6 @@ async def test_score_async_takes_several_paths(folder: Path) -> None:
     assert [(report.clip.id, report.clip.instruction) for report in run] == [("b", "Stir"), ("a", "Stir")]
 
 
-def test_unreadable_clip_is_counted(folder: Path) -> None:
-    (folder / "c.mp4").write_bytes(b"no video")
-    run = robogaze.score(folder)
-    assert len(run) == 2
-    assert [Path(clip.uri).name for clip in run.unreadable] == ["c.mp4"]
-
-
 def test_missing_path_and_missing_model_are_named(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"missing\.mp4 does not exist"):
         robogaze.score(tmp_path / "missing.mp4")
@@ -131,5 +124,6 @@ def test_both_twins_have_one_signature_and_one_text() -> None:
 
 def test_notebook_says_how_many_clips_have_no_report(folder: Path) -> None:
     (folder / "c.mp4").write_bytes(b"no video")
-    html = robogaze.score(folder)._repr_html_()
-    assert html.startswith("<p>2 reports; 1 clip unreadable</p>")
+    run = robogaze.score(folder)
+    assert [Path(clip.uri).name for clip in run.unreadable] == ["c.mp4"]
+    assert run._repr_html_().startswith("<p>2 reports; 1 clip unreadable</p>")

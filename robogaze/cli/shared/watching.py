@@ -11,18 +11,17 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, aclosing, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from robogaze.cli.shared import runs
+from robogaze.cli.shared.options import Command, with_options
 
 if TYPE_CHECKING:
     from robogaze.domains import Domain
     from robogaze.reporting.trackers import Tracker
     from robogaze.run.watch import CheckpointResult, Watch, WatchOptions
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 SCHEMA_VERSION = 1
 """Of the lines that --watch --json prints."""
@@ -35,24 +34,40 @@ EXIT_GATE = 3
 def options(command: Command) -> Command:
     """--watch, --until, --until-idle, --per-checkpoint, --gate and --baseline."""
     seconds = click.FloatRange(min=0, min_open=True)
-    for option in (
-        click.option("--baseline", metavar="NAME|PATH",
-                     help="With --watch: checkpoint or run to compare with.  [default: the first checkpoint]"),
-        click.option("--gate", type=click.Path(path_type=Path),
-                     help="With --watch: rules for each checkpoint; the first one to fail ends the watch with exit "
-                          "code 3."),
-        click.option("--per-checkpoint", type=click.IntRange(min=1), metavar="N",
-                     help="With --watch: treat a checkpoint as complete when it has N clips."),
-        click.option("--until-idle", type=seconds, metavar="SECONDS",
-                     help="With --watch: end when nothing has arrived for this time."),
-        click.option("--until", metavar="FILE|-",
-                     help="With --watch: end once all clips are scored and FILE exists or, with -, stdin has sent a "
-                          "line or ended."),
-        click.option("--watch", is_flag=True,
-                     help="Score clips as they appear, with a folder in --out for each checkpoint."),
-    ):  # fmt: skip
-        command = option(command)
-    return command
+    return with_options(
+        command,
+        click.option(
+            "--watch", is_flag=True, help="Score clips as they appear, with a folder in --out for each checkpoint."
+        ),
+        click.option(
+            "--until",
+            metavar="FILE|-",
+            help="With --watch: end once all clips are scored and FILE exists or, with -, stdin has sent a line or "
+            "ended.",
+        ),
+        click.option(
+            "--until-idle",
+            type=seconds,
+            metavar="SECONDS",
+            help="With --watch: end when nothing has arrived for this time.",
+        ),
+        click.option(
+            "--per-checkpoint",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="With --watch: treat a checkpoint as complete when it has N clips.",
+        ),
+        click.option(
+            "--gate",
+            type=click.Path(path_type=Path),
+            help="With --watch: rules for each checkpoint; the first one to fail ends the watch with exit code 3.",
+        ),
+        click.option(
+            "--baseline",
+            metavar="NAME|PATH",
+            help="With --watch: checkpoint or run to compare with.  [default: the first checkpoint]",
+        ),
+    )
 
 
 @dataclass(frozen=True)
