@@ -29,7 +29,7 @@ _NOT_CHECKED = "not checked: requests would be added to the batch"
 
 
 class DoctorCheck(Data):
-    """The result of one check; `ok` is None for what is optional or was not checked."""
+    """The result of one check; `ok` is None for an optional package and for a check that was not made."""
 
     what: str
     ok: bool | None

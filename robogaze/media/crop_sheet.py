@@ -46,7 +46,7 @@ def box_at(boxes: Mapping[int, Box], number: int) -> Box:
 
 
 def crops(images: Sequence[Image], boxes: Sequence[Box], size: tuple[int, int] | None = None) -> list[Image]:
-    """A crop around each picture's box; all have one size, by default that of `crop_size`.
+    """A crop around each picture's box; all crops have one size, by default the result of `crop_size`.
 
     At the edge of a picture the crop is moved inside it, not cut.
     """

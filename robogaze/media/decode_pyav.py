@@ -71,7 +71,7 @@ def read(path: Path, start_s: float = 0.0) -> Iterator[DecodedFrame]:
                 quarters = _quarters_of(frame.rotation, path)
             size = (frame.height, frame.width) if quarters % 2 else (frame.width, frame.height)
             image = partial(_image, frame, convert, quarters, path)
-            yield DecodedFrame(_seconds(ticks - zero, stream), _shown_s(frame.duration, stream), size, image)
+            yield DecodedFrame(seconds(ticks - zero, stream), _shown_s(frame.duration, stream), size, image)
 
 
 def _image(frame: VideoFrame, convert: VideoReformatter, quarters: int, path: Path) -> NDArray[np.uint8]:
@@ -136,7 +136,7 @@ def length_s(path: Path) -> float:
     """The length that a file declares, in seconds; NaN if it does not. Raises VideoError if it cannot be opened."""
     with open_video(path) as (container, stream):
         if stream.duration:
-            return _seconds(stream.duration, stream)
+            return seconds(stream.duration, stream)
         return container.duration / av.time_base if container.duration else math.nan
 
 
@@ -171,7 +171,7 @@ def _skipped_entries(stream: VideoStream, first: int | None) -> int:
     return 0 if first is None else max(0, stream.index_entries.search_timestamp(first))
 
 
-def _seconds(ticks: int, stream: VideoStream) -> float:
+def seconds(ticks: int, stream: VideoStream) -> float:
     """A number of ticks of the stream's time base, in seconds."""
     assert stream.time_base is not None, "an opened stream has a time base"
     return float(ticks * stream.time_base)
@@ -180,7 +180,7 @@ def _seconds(ticks: int, stream: VideoStream) -> float:
 def _shown_s(ticks: int | None, stream: VideoStream) -> float:
     """How long a picture is shown, in seconds: `ticks`, else by the mean rate, 0 if there is none."""
     if ticks:
-        return _seconds(ticks, stream)
+        return seconds(ticks, stream)
     return float(1 / stream.average_rate) if stream.average_rate else 0.0
 
 

@@ -252,7 +252,7 @@ class DecodedClip:
         return self._canvas.size
 
     def _begin(self, view: Image) -> tuple[FrameCanvas, bool]:
-        """A canvas for views like this one, and whether they are scaled down on it."""
+        """A canvas for views of the size of this view, and whether views are scaled down on the canvas."""
         size = view.shape[1], view.shape[0]
         fitted = fitted_size(size, self.settings.max_side_px)
         return FrameCanvas(self.layout.active, fitted), fitted != size

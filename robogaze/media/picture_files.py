@@ -25,8 +25,8 @@ Size = tuple[int, int]
 def open_picture(path: Path, what: str) -> Image:
     """A PNG, JPEG, WebP or BMP picture, RGB.
 
-    Raises VideoError, naming `what`, if the file cannot be read (`picture_bytes`), is not such a picture, or has more
-    than MAX_PIXELS pixels.
+    Raises VideoError, naming `what`, if the file cannot be read (`picture_bytes`), has another format, or has more than
+    MAX_PIXELS pixels.
     """
     return decode_picture(picture_bytes(path, what), what)
 

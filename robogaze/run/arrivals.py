@@ -98,7 +98,7 @@ class _Listed:
 
 
 class Arrivals:
-    """Watches paths; `look` says what is there. Times are of a monotonic clock."""
+    """Watches paths; `look` returns the clips that are there. Times are read from a monotonic clock."""
 
     def __init__(self, paths: Sequence[Path], settled_s: float, broken_s: float) -> None:
         self._paths = tuple(paths)

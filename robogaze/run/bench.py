@@ -44,8 +44,8 @@ async def bench_async(
     """Score checkpoints on the same prompts and say which is better. The same call resumes.
 
     Args:
-        checkpoints: The clips of each checkpoint, as for `score`: a mapping from names to paths, or paths, of which
-            each may be "NAME=PATH".
+        checkpoints: The clips of each checkpoint, as for `score`: a mapping from names to paths, or a list of paths.
+            A path in a list may be written as "NAME=PATH".
         out: The folder for the comparison; the run folder of a checkpoint is in it, under its name.
         baseline: The checkpoint to compare with; all pairs are compared by default.
         model: See `score`; so are the following arguments.

@@ -4,7 +4,7 @@ import logging
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from os.path import isdir, isfile  # those of Path raise an error for a name that is too long
+from os.path import isdir, isfile  # the methods of Path raise an error for a name that is too long
 from pathlib import Path
 from typing import Any
 

@@ -95,7 +95,7 @@ async def score_async(
 
     Args:
         paths: Videos, folders of videos, or manifests (.jsonl).
-        instruction: The instruction that all clips were generated from; by default, that of a sidecar or the manifest.
+        instruction: The instruction that all clips were generated from; by default, the sidecar or manifest gives it.
         initial_frame: An image of the scene before the clips start.
         layout: `single`, or `ROWSxCOLUMNS:name,name,...` for views in a grid; recognised by default.
         model: `KIND:NAME[@URL]`, or a YAML file of models. Without a model, RoboGaze reports only what it can measure
@@ -134,6 +134,10 @@ async def score_async(
     }
     clips = await in_thread(list_clips, listed, **given)
     run = await in_thread(open_run, clips.entries, setup, chosen, environ, root=clips.root, is_whole=clips.is_whole)
+    return await _execute(run)
+
+
+async def _execute(run: ScoringRun) -> RunResult:
     with run:
         async with aclosing(run.execute()) as results:
             async for _ in results:

@@ -109,9 +109,9 @@ class CheckpointResult:
 class _Checkpoint:
     """The state of a checkpoint.
 
-    `clips` are the ids of its clips, with those of earlier starts. `done` are the clips that were scored or are
-    unreadable, `waiting` those to score now, `unanswered` those to score again. `searched` is True once clips that
-    disappeared before this start were noted. `yielded` is True if it was complete and nothing came since.
+    `clips` are the ids of its clips, including the clips of earlier starts. `done` are the clips that were scored or
+    are unreadable, `waiting` the clips to score now, `unanswered` the clips to score again. `searched` is True once
+    clips that disappeared before this start were noted. `yielded` is True if it was complete and nothing came since.
     """
 
     name: str
@@ -212,7 +212,7 @@ class Watch:
         return watching.until_idle_s is not None and idle_s >= watching.until_idle_s
 
     def _enter(self, arrived: Arrived) -> None:
-        """Note what is to be scored: clips that are new or have changed, and clips that have disappeared unscored."""
+        """Note the clips to score: clips that are new or have changed, and clips that have disappeared unscored."""
         for arrival in (*arrived.complete, *arrived.gone):
             checkpoint = self._checkpoint(arrival.checkpoint)
             if checkpoint.done.get(arrival.key) != arrival and checkpoint.waiting.get(arrival.key) != arrival:

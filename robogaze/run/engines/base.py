@@ -19,7 +19,7 @@ from robogaze.stages.pipeline import Pipeline
 from robogaze.threads import on_core
 
 _THUMBNAIL_PX, _THUMBNAIL_VIEW_PX = 480, 320
-"""The longer side of a stored frame of a single view, and that of each of several views."""
+"""The longer side of a stored frame with one view, and of each view of a stored frame with several views."""
 
 Decoded = Callable[[str, float], None]
 """Takes a clip's id and its decoded share (NaN if the file does not state its length)."""

@@ -20,7 +20,7 @@ class Local:
 
     async def run(self, tasks: Sequence[Task]) -> AsyncGenerator[Result, None]:
         """See `Engine`."""
-        # Only decoding uses this machine's cores; to decode more clips at once than cores would only use memory.
+        # Only decoding uses this machine's cores. Decoding more clips at once than there are cores only uses memory.
         cores = os.cpu_count() or 1
         decoding = asyncio.Semaphore(cores)
         waiting = list(reversed(tasks))

@@ -57,10 +57,12 @@ class WorkerConfig:
 class Ray:
     """Diagnoses clips on a Ray cluster, `workers` blocks at a time, by default as many as the cluster has cores.
 
-    The cluster is the one that this process is connected to, else the one at `address` ("auto" for a cluster on this
-    machine), else a new one on this machine. (Without an address, Ray would join the last cluster that was started
-    here, and wait forever if that was killed.) Answers are not cached: the requests of a lost worker are sent again. A
-    clip that was answered by another model than the first clips is not yielded, and stops the run.
+    Clips are sent to the cluster that this process is connected to, else to the cluster at `address` ("auto" for a
+    cluster on this machine), else to a new cluster on this machine. (Without an address, Ray would join the last
+    cluster that was started here, and wait forever if that cluster was killed.)
+
+    Answers are not cached: the requests of a lost worker are sent again. A clip that was answered by another model than
+    the first clips is not yielded, and stops the run.
     """
 
     def __init__(self, context: EngineContext) -> None:
