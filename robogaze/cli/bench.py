@@ -50,7 +50,6 @@ def bench(
     again to resume. To split a checkpoint into shards, use `robogaze score` and `robogaze compare`.
     """
     from robogaze.run.checkpoints import named_checkpoints
-    from robogaze.run.clips import list_clips
 
     named = named_checkpoints(checkpoints)
     for path in named.values():
@@ -64,6 +63,8 @@ def bench(
             "robogaze bench cannot use --engine datatrove; run robogaze score for each checkpoint, then robogaze "
             "compare"
         )
+    from robogaze.run.clips import list_clips
+
     setup = options.setup()
     codes = []
     empty = {}

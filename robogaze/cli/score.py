@@ -160,11 +160,9 @@ def _tracker(text: str | None, shard: str | None, engine: str) -> Tracker | None
 def _track(tracker: Tracker, run: ScoringRun) -> None:
     from robogaze.reporting.trackers import run_numbers
 
-    domain = run.setup.domain
-    numbers = run_numbers(list(run.summaries.values()), run.unreadable, domain)
-    made = {"domain": domain.id, "domain_version": domain.file.version, "pipeline": run.setup.pipeline.name}
+    numbers = run_numbers(list(run.summaries.values()), run.unreadable, run.setup.domain)
     name = "score" if run.folder is None else run.folder.root.resolve().name
-    tracking.track(tracker, name, made, numbers)
+    tracking.track(tracker, name, run.setup.tracked, numbers)
 
 
 def _score_in_shards(context: click.Context) -> int:

@@ -8,10 +8,6 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
-from robogaze.core.clip import Layout
-from robogaze.core.data import first_fault
 from robogaze.core.report import Report, Unreadable
 from robogaze.errors import InputError, OptionError, RunStopped
 from robogaze.media.picture_files import open_picture
@@ -19,7 +15,7 @@ from robogaze.reporting.pages.notebook import report_html
 from robogaze.reporting.pages.run import write_run_page
 from robogaze.reporting.wording import count
 from robogaze.reports import Reports
-from robogaze.run.clips import list_clips
+from robogaze.run.clips import list_clips, parse_layout
 from robogaze.run.execute import ScoringRun, open_run
 from robogaze.run.options import RunOptions
 from robogaze.run.setup import make_setup
@@ -130,7 +126,7 @@ async def score_async(
     given = {
         "instruction": instruction,
         "initial_frame": frame,
-        "layout": None if layout is None else _layout(layout),
+        "layout": None if layout is None else parse_layout(layout),
     }
     clips = await in_thread(list_clips, listed, **given)
     run = await in_thread(open_run, clips.entries, setup, chosen, environ, root=clips.root, is_whole=clips.is_whole)
@@ -165,12 +161,3 @@ def existing_paths(paths: Paths) -> tuple[Path, ...]:
         if not os.path.lexists(path):
             raise InputError(f"{path} does not exist")
     return listed
-
-
-def _layout(text: str) -> Layout:
-    try:
-        return Layout.parse(text)
-    except ValidationError as error:
-        raise OptionError(first_fault(error)[1]) from error
-    except ValueError as error:
-        raise OptionError(str(error)) from error

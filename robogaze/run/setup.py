@@ -30,6 +30,11 @@ class RunSetup:
         return self.pipeline.domain
 
     @property
+    def tracked(self) -> dict[str, str | int]:
+        """What an experiment tracker records about every run."""
+        return {"domain": self.domain.id, "domain_version": self.domain.file.version, "pipeline": self.pipeline.name}
+
+    @property
     def configuration(self) -> dict[str, Any]:
         """The content of run.json, without secrets: a run can be resumed only with an equal configuration."""
         return {

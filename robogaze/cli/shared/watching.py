@@ -19,8 +19,8 @@ from robogaze.cli.shared import runs
 from robogaze.cli.shared.options import Command, with_options
 
 if TYPE_CHECKING:
-    from robogaze.domains import Domain
     from robogaze.reporting.trackers import Tracker
+    from robogaze.run.setup import RunSetup
     from robogaze.run.watch import CheckpointResult, Watch, WatchOptions
 
 SCHEMA_VERSION = 1
@@ -137,8 +137,7 @@ def watch(
     watching = Watch(paths, setup, given.run_options(out), flags.watch_options(page), os.environ)
     quiet_retries()
     runs.say_what_is_kept(watching.out)
-    shown = _Shown(setup.domain, {"domain": setup.domain.id, "domain_version": setup.domain.file.version,
-                                  "pipeline": setup.pipeline.name}, tracker, as_json)  # fmt: skip
+    shown = _Shown(setup, tracker, as_json)
 
     async def watched() -> None:
         async with aclosing(watching.results()) as results:
@@ -170,8 +169,7 @@ def _say_nothing_was_checked(watching: Watch, baseline: str | None) -> None:
 class _Shown:
     """Prints checkpoints and sends their numbers to a tracker, in one run of the tracker."""
 
-    domain: Domain
-    made: Mapping[str, str | int]
+    setup: RunSetup
     tracker: Tracker | None
     as_json: bool
     stack: ExitStack = field(default_factory=ExitStack)
@@ -183,7 +181,7 @@ class _Shown:
     def show(self, result: CheckpointResult, out: Path) -> None:
         from robogaze.reporting.trackers import run_numbers
 
-        numbers = run_numbers(result.summaries, result.unreadable, self.domain)
+        numbers = run_numbers(result.summaries, result.unreadable, self.setup.domain)
         click.echo(
             json.dumps(_as_json(result, numbers), ensure_ascii=False) if self.as_json else _line(result, numbers)
         )
@@ -210,7 +208,7 @@ class _Shown:
         try:
             with redirect_stdout(sys.stderr):  # the libraries print what they do, and stdout is data
                 if self._log is None:
-                    made = {"robogaze": __version__, **self.made}
+                    made = {"robogaze": __version__, **self.setup.tracked}
                     self._log = self.stack.enter_context(open_run(self.tracker, out.resolve().name, made))
                 self._log(numbers, result.step)
             click.echo(f"sent to {self.tracker.place}: {result.name} at step {result.step}", err=True)
