@@ -24,9 +24,9 @@ _FIRST_S, _LONGEST_S = 10.0, 60.0
 class Progress:
     """The progress of a run. Each change is shown by `show`, in the thread that makes it.
 
-    `total` is the number of clips, `before` of those that were finished before, `now` of those that this start scored.
-    `cost_usd` is their cost, and `uncosted` the number of clips whose cost is unknown. `decoding` are the clips being
-    decoded, with the decoded share.
+    `total` is the number of all clips, `before` the number of clips that were finished before this start, `now` the
+    number of clips that this start scored. `cost_usd` is the known cost of this start, `uncosted` the number of clips
+    whose cost is unknown. `decoding` are the clips being decoded, with the decoded share.
     """
 
     total: int
