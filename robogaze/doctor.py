@@ -22,14 +22,14 @@ from robogaze.errors import BackendError
 from robogaze.media.compose import encode_jpeg
 from robogaze.stages.answers import narrowed, one_of
 
-_EXTRAS = {"decord": ("decord",), "transformers": ("torch", "transformers", "llguidance"), "vllm": ("vllm",)}
+_EXTRAS = {"transformers": ("torch", "transformers", "llguidance"), "vllm": ("vllm",)}
 _CORE = ("av", "httpx2", "numpy", "opencv-python-headless", "pydantic")
 _DIGITS = 4
 _NOT_CHECKED = "not checked: requests would be added to the batch"
 
 
 class DoctorCheck(Data):
-    """The result of one check; `ok` is None for what is optional or was not checked."""
+    """The result of one check; `ok` is None for an optional package and for a check that was not made."""
 
     what: str
     ok: bool | None

@@ -1,4 +1,4 @@
-"""Synchronous functions over their async twins."""
+"""Synchronous versions of async functions."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 def run_sync(coroutine: Coroutine[Any, Any, Result]) -> Result:
     """Run a coroutine to its end.
 
-    Where an event loop is running already, as in a notebook, it runs in another thread, and the call blocks.
+    If an event loop is already running, as in a notebook, the coroutine runs in another thread, and the call blocks.
     """
     try:
         asyncio.get_running_loop()
@@ -27,7 +27,7 @@ def run_sync(coroutine: Coroutine[Any, Any, Result]) -> Result:
 
 
 def synchronous(work: Callable[Arguments, Coroutine[Any, Any, Result]]) -> Callable[Arguments, Result]:
-    """The same function for callers that cannot await; `name_async` becomes `name`."""
+    """A synchronous version of an async function: `name_async` becomes `name`."""
 
     @wraps(work)
     def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:

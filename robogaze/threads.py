@@ -1,10 +1,10 @@
 """Work in threads that never keep a program from ending.
 
-Python waits for the threads of `asyncio.to_thread` when it ends. These are daemons, and work that calls `check` ends as
-soon as nobody waits for its result any more.
+When Python ends, it waits for the threads of `asyncio.to_thread`. The threads of this module are daemons, for which it
+does not wait. Work that calls `check` ends as soon as nobody waits for its result any more.
 
-A thread that has done its work waits for more: OpenCV loads its font in each thread that writes text, which takes as
-long as encoding ten pictures.
+A thread that has done its work waits for more, because OpenCV loads its font in each thread that writes text, which
+takes about 0.1 s.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from typing import Any, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
 NAME, IDLE_NAME = "robogaze work", "robogaze idle"
-"""What every such thread is called while it works, and while it waits for work."""
+"""The name of a thread while it works, and while it waits for work."""
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -61,7 +61,7 @@ async def on_core(work: Callable[Arguments, Result], /, *args: Arguments.args, *
 
 
 _Jobs = SimpleQueue[Callable[[], Callable[[], None]]]
-"""The work of one thread; it returns what settles its result."""
+"""The work of one thread. Each item returns a function that hands the result over."""
 
 _idle: list[_Jobs] = []
 os.register_at_fork(after_in_child=_idle.clear)  # a fork has none of the threads
@@ -73,7 +73,7 @@ def start_thread(work: Callable[[], Result], result: "Future[Result]") -> None:
     def run() -> Callable[[], None]:
         try:
             found = work()
-        except BaseException as error:  # noqa: BLE001 - it is the caller's, whatever it is
+        except BaseException as error:  # noqa: BLE001 - the caller gets every error
             return partial(_settle, result.set_exception, error)
         return partial(_settle, result.set_result, found)
 

@@ -99,10 +99,6 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     assert done.stdout == "7\n", done.stderr
 
 
-def test_outside_such_a_thread_a_check_passes() -> None:
-    check()
-
-
 def test_work_that_never_looks_does_not_keep_the_program() -> None:
     code = """
 import asyncio, time

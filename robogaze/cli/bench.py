@@ -14,8 +14,6 @@ from robogaze.cli.score import write_page
 from robogaze.cli.shared import clips, runs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from robogaze.run.clips import ClipList
     from robogaze.run.setup import RunSetup
 
@@ -65,10 +63,13 @@ def bench(
             "robogaze bench cannot use --engine datatrove; run robogaze score for each checkpoint, then robogaze "
             "compare"
         )
+    from robogaze.run.clips import list_clips
+
     setup = options.setup()
     codes = []
     empty = {}
-    for name, found in _clips(named).items():
+    listed = {name: list_clips([path]) for name, path in named.items()}  # before anything is scored
+    for name, found in listed.items():
         click.echo(f"{name}: {named[name]}", err=True)
         code, reports = _score(found, setup, options, out / name, no_page)
         if code == EXIT_UNREACHABLE:  # the next checkpoint would not reach it either
@@ -82,13 +83,6 @@ def bench(
     shown = [f"{name}={out / name}" for name in named]
     compared: int = context.invoke(compare, paths=tuple(shown), out=out, baseline=baseline, as_json=as_json)
     return compared or max(codes)
-
-
-def _clips(named: Mapping[str, Path]) -> dict[str, ClipList]:
-    """The clips of every checkpoint. Raises InputError, before anything is scored, for one that has none."""
-    from robogaze.run.clips import list_clips
-
-    return {name: list_clips([path]) for name, path in named.items()}
 
 
 def _score(found: ClipList, setup: RunSetup, options: runs.GivenOptions, out: Path, no_page: bool) -> tuple[int, int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,22 +27,8 @@ SCHEMA_VERSION = 2
 _TABLE_CLIPS = 50
 """The number of clips up to which the terminal shows a table of clips; for more, it shows a table of event types."""
 
-_SHARD_FLAGS = {
-    "instruction": "--instruction",
-    "initial_frame": "--initial-frame",
-    "layout": "--layout",
-    "out": "--out",
-    "domain": "--domain",
-    "pipeline": "--pipeline",
-    "model": "--model",
-    "concurrency": "--concurrency",
-    "decoder": "--decoder",
-    "retry_failed": "--retry-failed",
-    "seed": "--seed",
-    "limit": "--limit",
-    "outage": "--outage",
-}
-"""The options that a run passes on to its shards."""
+_NOT_OF_A_SHARD = ("paths", "engine", "workers", "address", "no_page")
+"""The parameters that a run does not pass on to its shards as they are."""
 
 
 @click.command()
@@ -108,7 +93,7 @@ def score(
             )
         return watching.watch(paths, flags, options, out, page=not no_page, tracker=tracker, as_json=as_json)
     if options.engine == "datatrove" and not only_estimate:
-        return _score_in_shards(click.get_current_context().params)
+        return _score_in_shards(click.get_current_context())
 
     from robogaze.run.clips import list_clips
 
@@ -175,19 +160,18 @@ def _tracker(text: str | None, shard: str | None, engine: str) -> Tracker | None
 def _track(tracker: Tracker, run: ScoringRun) -> None:
     from robogaze.reporting.trackers import run_numbers
 
-    domain = run.setup.domain
-    numbers = run_numbers(list(run.summaries.values()), run.unreadable, domain)
-    made = {"domain": domain.id, "domain_version": domain.file.version, "pipeline": run.setup.pipeline.name}
+    numbers = run_numbers(list(run.summaries.values()), run.unreadable, run.setup.domain)
     name = "score" if run.folder is None else run.folder.root.resolve().name
-    tracking.track(tracker, name, made, numbers)
+    tracking.track(tracker, name, run.setup.tracked, numbers)
 
 
-def _score_in_shards(given: Mapping[str, Any]) -> int:
+def _score_in_shards(context: click.Context) -> int:
     """Every worker scores a shard; then the shards are merged."""
     from robogaze.cli.merge import join
     from robogaze.run.engines.datatrove import run_shards
     from robogaze.run.shards import check_count, shards_of, written_shards
 
+    given = context.params
     out: Path | None = given["out"]
     if out is None:
         raise click.UsageError("--engine datatrove needs --out")
@@ -202,18 +186,21 @@ def _score_in_shards(given: Mapping[str, Any]) -> int:
     workers = options.workers or os.cpu_count() or 1
     check_count(out, workers)
     interrupt.keeps_clips(shards_of(out))
-    run_shards(_shard_arguments(given), workers, shards_of(out) / "datatrove")
+    run_shards(_shard_arguments(context), workers, shards_of(out) / "datatrove")
     return join(written_shards(out), out, "shard")
 
 
-def _shard_arguments(given: Mapping[str, Any]) -> list[str]:
+def _shard_arguments(context: click.Context) -> list[str]:
     """The command line of a shard: the command line of the run, without the engine."""
-    arguments = ["score", *map(str, given["paths"]), "--no-page"]
-    for name, flag in _SHARD_FLAGS.items():
-        if given[name] is True:
-            arguments.append(flag)
-        elif given[name] is not None and given[name] is not False:
-            arguments += [flag, str(given[name])]
+    arguments = ["score", *map(str, context.params["paths"]), "--no-page"]
+    for parameter in context.command.params:
+        if parameter.name is None or parameter.name in _NOT_OF_A_SHARD:
+            continue
+        value = context.params.get(parameter.name)
+        if value is True:
+            arguments.append(parameter.opts[-1])
+        elif value is not None and value is not False:
+            arguments += [parameter.opts[-1], str(value)]
     return arguments
 
 

@@ -31,6 +31,19 @@ small.
 """
 
 
+def reduced(picture: NDArray[np.uint8], longer_side_px: int) -> NDArray[np.uint8]:
+    """The picture, reduced to this length of its longer side; a smaller picture is unchanged."""
+    height, width = picture.shape[:2]
+    scale = min(1.0, longer_side_px / max(height, width))
+    size = (max(1, round(width * scale)), max(1, round(height * scale)))
+    return np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+
+
+def band_across(height: float) -> Box:
+    """The box of a line across the picture, with a margin; `height` is the distance from the top, from 0 to 1."""
+    return Box(left=0.0, top=max(0.0, height - 0.05), right=1.0, bottom=min(1.0, height + 0.05))
+
+
 class Signal(Data):
     """What is measured.
 
@@ -67,10 +80,7 @@ class FrameView:
     @cached_property
     def small(self) -> Image:
         """The picture reduced to SMALL_SIDE_PX on its longer side; a smaller picture is unchanged."""
-        height, width = self.image.shape[:2]
-        scale = min(1.0, SMALL_SIDE_PX / max(height, width))
-        size = (max(1, round(width * scale)), max(1, round(height * scale)))
-        return np.asarray(cv2.resize(self.image, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+        return reduced(self.image, SMALL_SIDE_PX)
 
     @cached_property
     def small_gray(self) -> NDArray[np.uint8]:

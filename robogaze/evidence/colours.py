@@ -89,7 +89,7 @@ class MovingColours:
 def histogram(image: Image, where: Mask | None = None) -> Histogram:
     """The pixels of a region, or of the whole picture, per RGB bin.
 
-    Each is spread over the neighbouring bins, so that a change of shade changes little.
+    Each pixel is spread over the neighbouring bins, so that a change of shade changes little.
     """
     mask = None if where is None else where.astype(np.uint8)
     if mask is not None:  # most regions are small, and counting takes time in proportion to the picture

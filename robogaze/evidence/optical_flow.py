@@ -21,7 +21,7 @@ CONTEXT_FRAMES = 2
 """The number of changes that are kept before and after the examined one."""
 
 _MEAN_PX = 5  # differences are averaged over this side: where the flow is off by a pixel along an edge, it is narrower
-_STEP_PX = 8  # what the whole picture shares (camera motion, change of light) is estimated from points this far apart
+_STEP_PX = 8  # camera motion and the change of light are estimated from points this far apart
 
 _Flow = NDArray[np.float32]
 """The displacement of each pixel, shape (height, width, 2)."""
@@ -141,6 +141,6 @@ def _quartiles(values: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 def _largest_channel(channels: Sequence[cv2.typing.MatLike], other: cv2.typing.MatLike) -> cv2.typing.MatLike:
-    """The difference per pixel in the colour in which it is largest; `channels` are those of the first picture."""
+    """The largest difference of the three colours at each pixel; `channels` are the colours of the first picture."""
     red, green, blue = map(cv2.absdiff, channels, cv2.split(other))
     return cv2.max(cv2.max(red, green), blue)

@@ -38,7 +38,7 @@ _NEAR = 0.06  # of the diagonal: how far an object may move within a frame
 _MOST_TIMES = 6.0  # beyond this a better search result makes no difference
 _HIDDEN_AT_ONCE = 0.6  # of its width: what moves this far in a frame can be covered, or uncovered, within one
 _FULL_AREA = 0.003  # of the view: smaller regions count less, in proportion
-_REST_FOUND = 20.0  # levels: how well what was in a place at rest is found near it, on plain or grained ground
+_REST_FOUND = 20.0  # levels: the difference at which the old content of a place at rest still counts as nearby
 _ALL_LEFT = 0.88  # of its colours: then nothing disappeared, something came in front of it
 _LEAST_COUNTERPART = 0.0006  # of the view: partly hidden, an object that jumped is small
 _LEAST_APART = 0.03  # of the diagonal
@@ -47,16 +47,17 @@ _EDGE_PX = 5  # the border of a region is known to two pixels
 
 @dataclass(frozen=True)
 class ReplacedRegion:
-    """A region that is replaced at once.
+    """A region that is replaced from one frame to the next.
 
     `appeared` and `disappeared` are strengths, in times (abruptness, novelty and share of the colours, multiplied), for
     the new and for the old content. `abruptness` is how many times more the place changes than a frame before and a
     frame after, whichever is less. `motion_after` is the change of the place in the two frames after, in levels, beyond
     the camera's motion. `old_near` is the share of the old colours that is still nearby, `new_near` the share of the
     new colours that was nearby before. `edge_before` and `edge_now` are the contrast with the surroundings, in levels.
-    `known` is the smaller of two shares: of the old colours that the picture still has, and of the new ones that it had
-    before. `gained` and `lost` are the shares of the new colours of which the picture has more, and of the old ones of
-    which it has less. `colour_change` is the difference of its pixels beyond that of a shadow, in levels.
+    `known` is the smaller of two shares: the share of the old colours that the picture still has, and the share of the
+    new colours that the picture had before. `gained` is the share of the new colours of which the picture has more than
+    before, `lost` the share of the old colours of which it has less. `colour_change` is the mean difference of the
+    pixels beyond what a shadow explains, in levels.
     """
 
     box: Box
@@ -123,7 +124,7 @@ def replaced_regions(moment: Moment) -> Iterator[ReplacedRegion]:
 
 
 def counterpart_similarity(change: Change, region: ReplacedRegion) -> float:
-    """How similar (0 to 1) the content that disappeared is to content that appears elsewhere at once, or vice versa.
+    """How similar (0 to 1) content that disappeared is to content that appears elsewhere in the frame, or vice versa.
 
     The similarity is how much more the colours match in the frame in which they should; 0 without a counterpart.
     """

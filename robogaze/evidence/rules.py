@@ -167,7 +167,7 @@ def find(rule: SignalRule, evidence: ClipSignals) -> tuple[RuleFinding, ...]:
 def explained_findings(rule: SignalRule, evidence: ClipSignals) -> tuple[ExplainedFinding, ...]:
     """The findings that the rule's explanations reject; empty without any.
 
-    A span of which the rule finds a part is a finding and not an explained finding.
+    If the rule finds a part of a span, the span is not an explained finding.
     """
     unexplained = rule.with_(unless=tuple(condition for condition in rule.unless if not condition.explanation))
     if unexplained == rule:
@@ -189,7 +189,7 @@ def describe_place(box: Box | None) -> str | None:
 
 
 def frames_where_rule_holds(rule: SignalRule, evidence: ClipSignals, view: str) -> Frames:
-    """The frames of a view in which the rule holds, for whatever duration."""
+    """The frames of a view in which the rule holds, regardless of the duration."""
     holds = rule.holds(evidence, view) & np.isfinite(evidence.views[view].series[rule.reports])
     for condition in rule.also:
         holds = holds & condition.holds(evidence, view)

@@ -26,13 +26,13 @@ class ShownClaim:
 
 
 _TOGETHER = 8
-"""How many claims share a reading of the video: the cells of their sheets are in memory at the same time."""
+"""The number of claims for which the video is read once; the cells of their sheets are in memory at the same time."""
 
 
 def claim_sheets(clip: DecodedClip, claims: Sequence[ShownClaim], count: int = 16) -> tuple[FrameImage, ...]:
     """A picture for each claim: the frames of `claim_parts`, each stamped with its number, time and part of the claim.
 
-    The pixels are those of the video, which is read once for several claims; they are enlarged if they are few. The
+    The pixels come from the video, which is read once for several claims; small pictures are enlarged. The
     pictures are kept for readers, too, because evidence names them. Raises ValueError for an unknown view, and for
     boxes without a view in a clip of several.
     """

@@ -123,8 +123,8 @@ def largest_form(
 ) -> SheetForm:
     """The grid in which views are largest, on a sheet whose longer side is at most `side_px`.
 
-    `grids` are the columns and rows of cells to choose from, each cell has `views` views. Of forms that are equal in
-    this, the one with the shortest longer side.
+    `grids` are the columns and rows of cells to choose from; each cell has `views` views. Among forms with equally
+    large views, the one with the shortest longer side is chosen.
     """
     width, height = view_size
     above = BAND_PX if views > 1 else 0

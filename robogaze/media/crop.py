@@ -6,13 +6,12 @@ of the view's width and height) and the factor are written outside the picture.
 
 import math
 from collections.abc import Sequence
-from hashlib import sha256
 
 import cv2
 import numpy as np
 
 from robogaze.core.events import Box
-from robogaze.core.pictures import FrameImage, Picture
+from robogaze.core.pictures import FrameImage
 from robogaze.core.view_boxes import BAND_PX, GAP_PX
 from robogaze.domains.special_tokens import broken_up
 from robogaze.media.compose import FrameCanvas, encode_jpeg, sheet
@@ -63,15 +62,8 @@ def magnified(clip: DecodedClip, numbers: Sequence[int], view: str, box: Box) ->
 
 def _image(clip: DecodedClip, name: str, numbers: Sequence[int], view: str, image: Image, label: str) -> FrameImage:
     jpeg = encode_jpeg(image, clip.settings.quality)
-    picture = Picture(
-        id=f"{name}_{clip.layout.active.index(view)}",
-        frames=tuple(numbers),
-        times_s=tuple(clip.times_s[number] for number in numbers),
-        views=(view,),
-        width=image.shape[1],
-        height=image.shape[0],
-        sha256=sha256(jpeg).hexdigest(),
-    )
+    size = image.shape[1], image.shape[0]
+    picture = clip.describe(f"{name}_{clip.layout.active.index(view)}", numbers, size, jpeg, (view,))
     return FrameImage(picture, broken_up(label), clip.store.add(jpeg))  # a view may have any name
 
 

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from robogaze.core.events import Box
-from robogaze.core.pictures import FrameImage, Picture
+from robogaze.core.pictures import FrameImage
 from robogaze.domains.special_tokens import broken_up
 from robogaze.media.compose import arranged, encode_jpeg, largest_form, sheet
 from robogaze.media.decode import Image
@@ -46,7 +46,7 @@ def box_at(boxes: Mapping[int, Box], number: int) -> Box:
 
 
 def crops(images: Sequence[Image], boxes: Sequence[Box], size: tuple[int, int] | None = None) -> list[Image]:
-    """A crop around each picture's box; all have one size, by default that of `crop_size`.
+    """A crop around each picture's box; all crops have one size, by default the result of `crop_size`.
 
     At the edge of a picture the crop is moved inside it, not cut.
     """
@@ -119,14 +119,6 @@ def as_picture(
 ) -> FrameImage:
     """A sheet as a picture for a request; its id starts with `name` and depends on its content."""
     jpeg = encode_jpeg(image, clip.settings.quality)
-    content = sha256(jpeg).hexdigest()
-    picture = Picture(
-        id=f"{name}_{content[:8]}",
-        frames=tuple(numbers),
-        times_s=tuple(clip.times_s[number] for number in numbers),
-        views=views,
-        width=image.shape[1],
-        height=image.shape[0],
-        sha256=content,
-    )
+    size = image.shape[1], image.shape[0]
+    picture = clip.describe(f"{name}_{sha256(jpeg).hexdigest()[:8]}", numbers, size, jpeg, views)
     return FrameImage(picture, broken_up(label), clip.store.add(jpeg))  # objects and views may have any name

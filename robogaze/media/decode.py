@@ -1,8 +1,8 @@
-"""Read a video: one contract, several decoders.
+"""Read the frames of a video, or of a part of it.
 
-A decoder yields every frame that the file shows, in presentation order, upright (rotation applied), RGB, with its true
-time: a variable frame rate is kept, and what an edit list removes is not shown. It never skips or repeats a frame
-silently: a video that cannot be read to its end is a VideoError.
+Every frame that the file shows is read, in presentation order, upright (rotation applied), RGB, with its true time: a
+variable frame rate is kept, and what an edit list removes is not shown. No frame is skipped or repeated silently: a
+video that cannot be read to its end is a VideoError.
 
 A part of a longer video is read without decoding what is before it: the decoder seeks to a key frame, and stops at the
 end of the part.
@@ -11,18 +11,17 @@ MP4, MOV, Matroska and WebM are read, because they give their length and the tim
 refused with the command that converts them: AVI has no times, and a transport stream can be truncated unnoticed.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import inf, isfinite
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.errors import InputError, VideoError
+from robogaze.errors import VideoError
+from robogaze.media.decode_pyav import REENCODE, DecodedFrame, read
 from robogaze.media.file_check import check_whole
-from robogaze.registry import Registry
 
 Image = NDArray[np.uint8]
 """RGB, shape (height, width, 3)."""
@@ -38,7 +37,7 @@ class Frame:
     number: int
     time_s: float
     duration_s: float
-    decoded: "DecodedFrame"
+    decoded: DecodedFrame
     file_s: float
 
     @property
@@ -47,61 +46,18 @@ class Frame:
         return self.decoded.image
 
 
-@dataclass(frozen=True)
-class DecodedFrame:
-    """A picture from a decoder: its time from the file's first picture, and how long it is shown, 0 if unknown.
-
-    `content` is the picture, or makes it when it is asked for: converting to RGB takes as long as decoding, and most
-    frames are only passed by where few are read. Then `size` is its width and height.
-    """
-
-    time_s: float
-    duration_s: float
-    content: Image | Callable[[], Image]
-    size: tuple[int, int] | None = None
-
-    @cached_property
-    def image(self) -> Image:
-        """The picture."""
-        return self.content() if callable(self.content) else self.content
-
-    @property
-    def width_and_height(self) -> tuple[int, int]:
-        """The size of the picture, without making it."""
-        return self.size or (self.image.shape[1], self.image.shape[0])
-
-
-MAX_PIXELS = 1 << 26
-"""The most pixels of a picture: 8192 x 8192."""
-
-REENCODE = "re-encode it first (ffmpeg -i IN OUT.mp4)"
-
-Decoder = Callable[[Path, float], Iterator[DecodedFrame]]
-"""Takes a file and a time in seconds; yields the pictures from the one shown at that time, or from an earlier one."""
-
-DECODERS: Registry[Decoder] = Registry(
-    "decoders",
-    {"pyav": "robogaze.media.decode_pyav:read", "decord": "robogaze.media.decode_decord:read"},
-)
-
-
-def read_frames(
-    path: Path, decoder: str = "pyav", start_s: float | None = None, end_s: float | None = None
-) -> Iterator[Frame]:
+def read_frames(path: Path, start_s: float | None = None, end_s: float | None = None) -> Iterator[Frame]:
     """Yield the frames of a video, or of its part `[start_s, end_s)` in seconds from the file's first frame.
 
     A frame belongs to the part that contains the middle of the time for which it is shown. So at a border between two
     parts each frame belongs to exactly one, even if the border was rounded.
 
-    Raises InputError for an unknown decoder, VideoError if the file is missing, empty, not a video, without frames,
-    damaged or truncated, changes its picture size, or ends before the part does. Some of these are found only at the
-    end.
+    Raises VideoError if the file is missing, empty, not a video, without frames, damaged or truncated, changes its
+    picture size, or ends before the part does. Some of these are found only at the end.
     """
-    if decoder not in DECODERS:
-        raise InputError(f"there is no decoder {decoder!r}; the decoders are: {', '.join(DECODERS.names())}")
     check_whole(path)
     whole = start_s is None and end_s is None
-    decoded = DECODERS.load(decoder)(path, start_s or 0.0)
+    decoded = read(path, start_s or 0.0)
     first = next(decoded, None)
     if first is None:
         raise VideoError(f"{path} has a video stream without a frame{'' if whole else ' in the part asked for'}")
@@ -114,8 +70,8 @@ def _timed(path: Path, first: DecodedFrame, rest: Iterator[DecodedFrame]) -> Ite
     start_s = round(first.time_s, 6)
     number, time_s, previous = 0, 0.0, first
     for decoded in rest:
-        if decoded.width_and_height != first.width_and_height:
-            size, new_size = ("{}x{}".format(*picture.width_and_height) for picture in (first, decoded))
+        if decoded.size != first.size:
+            size, new_size = ("{}x{}".format(*picture.size) for picture in (first, decoded))
             where = _where(number + 1, decoded.time_s, start_s)
             raise VideoError(f"{path} changes its picture size from {size} to {new_size} at {where}; {REENCODE}")
         next_s = round(decoded.time_s - first.time_s, 6)

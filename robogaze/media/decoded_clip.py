@@ -8,7 +8,6 @@ from the video again when they are shown. Pictures are in a temporary file, so t
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain, pairwise
 from pathlib import Path
@@ -41,30 +40,22 @@ _EVIDENCE_PX = 1200
 """The longer side of a picture that is evidence, as readers see it."""
 _INITIAL = "initial frame, before the clip"
 _APART_S = 8.0
-"""Frames that are further apart are read from the video in separate parts; each part is decoded from a key frame on,
-which many videos have every 250 frames only."""
+"""Frames that are further apart are read from the video in separate parts. Decoding a part starts at a key frame, and
+many videos have a key frame only every 250 frames."""
 
 Observer = Callable[[int, float, tuple[Image, ...]], None]
 """Called for every frame with its number, its time in seconds, and its views."""
 
 
-@dataclass(frozen=True)
-class VideoSource:
-    """The file that a clip is decoded from, and the name of the decoder."""
-
-    path: Path
-    decoder: str
-
-
 class DecodedClip:
     """The pictures of one clip; close it to free them. Made by `decode_clip`.
 
-    `start_s` is the time of its first frame in its file, above 0 only for a part of a file. `source` is None for a clip
-    that is not from a file. `store` has its pictures. `evidence_pictures` are those that a stage made and names as
-    evidence, as readers see them (`keep_evidence`): JPEG by id.
+    `start_s` is the time of its first frame in its file, above 0 only for a part of a file. `source` is its file, None
+    for a clip that is not from a file. `store` has its pictures. `evidence_pictures` are those that a stage made and
+    names as evidence, as readers see them (`keep_evidence`): JPEG by id.
     """
 
-    def __init__(self, layout: Layout, settings: PictureSettings, source: VideoSource | None = None) -> None:
+    def __init__(self, layout: Layout, settings: PictureSettings, source: Path | None = None) -> None:
         self.layout = layout
         self.settings = settings
         self.source = source
@@ -127,13 +118,13 @@ class DecodedClip:
         views = split(image, self.layout)
         canvas, _ = self._begin(views[0])
         jpeg = self._encode(canvas, views, _INITIAL)
-        self.initial = FrameImage(self._describe("I0", (), canvas.size, jpeg), _INITIAL, self.store.add(jpeg))
+        self.initial = FrameImage(self.describe("I0", (), canvas.size, jpeg), _INITIAL, self.store.add(jpeg))
 
     def frame_image(self, number: int) -> FrameImage:
         """The picture of a frame, as every backend and every report shows it."""
         if number not in self._images:
             stored = self._stored(number)
-            picture = self._describe(f"F{number}", (number,), self.picture_size, bytes(stored))
+            picture = self.describe(f"F{number}", (number,), self.picture_size, bytes(stored))
             self._images[number] = FrameImage(picture, self.label(number), stored)
         return self._images[number]
 
@@ -164,19 +155,19 @@ class DecodedClip:
         else:
             yield from ((number, split(image, self.layout)) for number, image in self._read_again(self.source, wanted))
 
-    def _read_again(self, source: VideoSource, wanted: Sequence[int]) -> Iterator[tuple[int, Image]]:
+    def _read_again(self, source: Path, wanted: Sequence[int]) -> Iterator[tuple[int, Image]]:
         """The whole pictures of some frames, by number, from parts of the video that contain them."""
         ends = (*self.times_s[1:], self.duration_s)
         for part in _near(wanted, self.times_s):
             start_s, end_s = self.start_s + self.times_s[part[0]], self.start_s + ends[part[-1]]
             found = 0
-            for frame in read_frames(source.path, source.decoder, start_s, end_s):
+            for frame in read_frames(source, start_s, end_s):
                 check()
                 if part[0] + frame.number in part:
                     found += 1
                     yield part[0] + frame.number, frame.image
             if found < len(part):
-                raise VideoError(f"{source.path} has changed since it was decoded: it lacks frames")
+                raise VideoError(f"{source} has changed since it was decoded: it lacks frames")
 
     def label(self, number: int) -> str:
         """The label of a frame: its number and its time."""
@@ -211,7 +202,7 @@ class DecodedClip:
         jpeg = encode_jpeg(whole, self.settings.quality)
         first, last = numbers[0], numbers[-1]
         label = f"frames {first} to {last}, {self.times_s[first]:.2f} s to {self.times_s[last]:.2f} s"
-        picture = self._describe(name, tuple(numbers), (whole.shape[1], whole.shape[0]), jpeg)
+        picture = self.describe(name, numbers, (whole.shape[1], whole.shape[0]), jpeg)
         return FrameImage(picture, label, self.store.add(jpeg))
 
     def largest_grid(self, grids: Sequence[tuple[int, int]], max_side_px: int) -> tuple[int, int]:
@@ -230,6 +221,20 @@ class DecodedClip:
         side = int(max_view_px / max(self.view_size) * max(self.picture_size))
         return encode_jpeg(fit(image, side), _THUMBNAIL_QUALITY)
 
+    def describe(
+        self, name: str, frames: Sequence[int], size: Size, jpeg: bytes, views: tuple[str, ...] | None = None
+    ) -> Picture:
+        """The record of a picture that shows some frames; `views` are all views by default."""
+        return Picture(
+            id=name,
+            frames=tuple(frames),
+            times_s=tuple(self.times_s[number] for number in frames),
+            views=views or self.layout.active,
+            width=size[0],
+            height=size[1],
+            sha256=sha256(jpeg).hexdigest(),
+        )
+
     def keep_evidence(self, name: str, image: Image) -> None:
         """Keep a picture for readers, scaled down, because evidence names it."""
         self.evidence_pictures[name] = self.store.add(encode_jpeg(fit(image, _EVIDENCE_PX), _THUMBNAIL_QUALITY))
@@ -247,7 +252,7 @@ class DecodedClip:
         return self._canvas.size
 
     def _begin(self, view: Image) -> tuple[FrameCanvas, bool]:
-        """A canvas for views like this one, and whether they are scaled down on it."""
+        """A canvas for views of the size of this view, and whether views are scaled down on the canvas."""
         size = view.shape[1], view.shape[0]
         fitted = fitted_size(size, self.settings.max_side_px)
         return FrameCanvas(self.layout.active, fitted), fitted != size
@@ -264,17 +269,6 @@ class DecodedClip:
         fitted = [fit(view, self.settings.max_side_px) for view in views]
         return encode_jpeg(canvas.draw(fitted, stamp), self.settings.quality)
 
-    def _describe(self, name: str, frames: tuple[int, ...], size: tuple[int, int], jpeg: bytes) -> Picture:
-        return Picture(
-            id=name,
-            frames=frames,
-            times_s=tuple(self.times_s[number] for number in frames),
-            views=self.layout.active,
-            width=size[0],
-            height=size[1],
-            sha256=sha256(jpeg).hexdigest(),
-        )
-
 
 def decode_clip(
     path: Path,
@@ -282,7 +276,6 @@ def decode_clip(
     layout: Layout | None = None,
     initial_frame: Path | None = None,
     settings: PictureSettings | None = None,
-    decoder: str = "pyav",
     observers: Sequence[Observer] = (),
     start_s: float | None = None,
     end_s: float | None = None,
@@ -296,10 +289,10 @@ def decode_clip(
     Without a layout, a 2x2 grid with one black panel is detected and anything else is a single view. Raises VideoError
     as `robogaze.media.decode.read_frames` does, and if the picture or the initial frame does not fit the layout.
     """
-    frames = read_frames(path, decoder, start_s, end_s)
+    frames = read_frames(path, start_s, end_s)
     first = next(frames)
     used_layout = layout or detect_layout(first.image) or Layout()
-    clip = DecodedClip(used_layout, settings or PictureSettings(), VideoSource(path, decoder))
+    clip = DecodedClip(used_layout, settings or PictureSettings(), path)
     with ExitStack() as on_failure:
         on_failure.callback(clip.close)
         clip.height, clip.width = first.image.shape[:2]

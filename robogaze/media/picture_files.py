@@ -13,7 +13,8 @@ import cv2
 
 from robogaze.errors import VideoError
 from robogaze.media.compose import decode_image
-from robogaze.media.decode import MAX_PIXELS, Image
+from robogaze.media.decode import Image
+from robogaze.media.decode_pyav import MAX_PIXELS
 
 MAX_BYTES = 128 << 20
 
@@ -24,8 +25,8 @@ Size = tuple[int, int]
 def open_picture(path: Path, what: str) -> Image:
     """A PNG, JPEG, WebP or BMP picture, RGB.
 
-    Raises VideoError, naming `what`, if the file cannot be read (`picture_bytes`), is not such a picture, or has more
-    than MAX_PIXELS pixels.
+    Raises VideoError, naming `what`, if the file cannot be read (`picture_bytes`), has another format, or has more than
+    MAX_PIXELS pixels.
     """
     return decode_picture(picture_bytes(path, what), what)
 

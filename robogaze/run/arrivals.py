@@ -98,7 +98,7 @@ class _Listed:
 
 
 class Arrivals:
-    """Watches paths; `look` says what is there. Times are of a monotonic clock."""
+    """Watches paths; `look` returns the clips that are there. Times are read from a monotonic clock."""
 
     def __init__(self, paths: Sequence[Path], settled_s: float, broken_s: float) -> None:
         self._paths = tuple(paths)
@@ -121,7 +121,7 @@ class Arrivals:
         for listed in self._list():
             stamp, seen = listed.stamp, self._seen.get(listed.key)
             if stamp[0] is None and (listed.key in self._deleted or (seen is not None and seen.arrival is not None)):
-                continue  # its line remains
+                continue  # the file is gone, and its line is still in the manifest
             present[listed.key] = stamp
             if seen is None or (seen.stamp, seen.entry) != (stamp, listed.entry):
                 seen = self._seen[listed.key] = _Seen(stamp, listed.entry, now_s)
@@ -162,7 +162,7 @@ class Arrivals:
         return True
 
     def _list(self) -> Iterator[_Listed]:
-        """The videos of all folders and the lines of all manifests. A path that cannot be read is said once."""
+        """The videos of all folders and the lines of all manifests. A path that cannot be read is logged once."""
         for path in self._paths:
             try:
                 self._read(path)

@@ -37,22 +37,20 @@ async def bench_async(
     domain: str | Path | None = None,
     pipeline: str | None = None,
     concurrency: int | None = None,
-    decoder: str = "pyav",
     options: RunOptions | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> BenchResult:
     """Score checkpoints on the same prompts and say which is better. The same call resumes.
 
     Args:
-        checkpoints: The clips of each checkpoint, as for `score`: a mapping from names to paths, or paths, of which
-            each may be "NAME=PATH".
+        checkpoints: The clips of each checkpoint, as for `score`: a mapping from names to paths, or a list of paths.
+            A path in a list may be written as "NAME=PATH".
         out: The folder for the comparison; the run folder of a checkpoint is in it, under its name.
         baseline: The checkpoint to compare with; all pairs are compared by default.
         model: See `score`; so are the following arguments.
         domain: The name of a built-in domain, or the folder of a custom one.
         pipeline: A pipeline of the domain.
         concurrency: The maximum number of requests per model, and of clips, at once.
-        decoder: `pyav` or `decord`.
         options: How each run is done; `max_calls` and `max_cost_usd` apply to each checkpoint.
         environ: The environment variables that hold the API keys of servers.
 
@@ -78,7 +76,6 @@ async def bench_async(
             domain=domain,
             pipeline=pipeline,
             concurrency=concurrency,
-            decoder=decoder,
             options=replace(options or RunOptions(), out=folder / name),
             environ=environ,
         )

@@ -4,10 +4,14 @@ import logging
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from os.path import isdir, isfile  # those of Path raise an error for a name that is too long
+from os.path import isdir, isfile  # the methods of Path raise an error for a name that is too long
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
+from robogaze.core.clip import Layout
+from robogaze.core.data import first_fault
 from robogaze.datasets import ManifestEntry, find_entries
 from robogaze.datasets.layouts.base import OTHER_VIDEOS, VIDEOS
 from robogaze.datasets.layouts.importer import NoClips, import_clips
@@ -53,6 +57,16 @@ def list_clips(paths: Sequence[Path], **given: Any) -> ClipList:
     is_whole = len(paths) == 1 and (isdir(paths[0]) or paths[0].suffix.lower() not in (*VIDEOS, *OTHER_VIDEOS))
     parents = [os.path.dirname(os.path.abspath(path)) for path in paths]
     return ClipList(with_ids(with_given(found, **given)), Path(os.path.commonpath(parents)), is_whole)
+
+
+def parse_layout(text: str) -> Layout:
+    """Read `single` or `ROWSxCOLUMNS:name,name,...`. Raises OptionError for another text."""
+    try:
+        return Layout.parse(text)
+    except ValidationError as error:
+        raise OptionError(first_fault(error)[1]) from error
+    except ValueError as error:
+        raise OptionError(str(error)) from error
 
 
 def _imported(path: Path) -> tuple[ManifestEntry, ...]:

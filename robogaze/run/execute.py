@@ -1,6 +1,6 @@
 """A run, from its clips to its reports.
 
-    with open_run(entries, setup, options, environ) as run:   # list the clips, open the run folder
+    with open_run(entries, setup, options, environ) as run:   # plan the run and lock its folder
         async for result in run.execute():                    # each report is stored, then yielded
             ...
     run.summaries, run.unreadable, run.stopped                # the result
@@ -12,9 +12,10 @@ pending answers of a batch stop it after all clips have written their requests.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, aclosing, asynccontextmanager, contextmanager
+from contextlib import ExitStack, aclosing, asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 from platformdirs import user_cache_path
 
@@ -46,7 +47,7 @@ class ClipResult:
 
 @dataclass
 class ScoringRun:
-    """A run over clips.
+    """A run over clips, made by `open_run`; as a context manager it unlocks its folder at the end.
 
     `summaries` are the summaries of the reports by clip id, in the order of the clips after the end of the run.
     `scored` are the ids of the clips that this start scored. `stopped` is the reason why the run ended early, None if
@@ -69,6 +70,13 @@ class ScoringRun:
     unreadable: list[Unreadable] = field(default_factory=list)
     stopped: RunStopped | None = None
     _reports: dict[str, Report] = field(default_factory=dict, repr=False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.folder is not None:
+            self.folder.close()
 
     async def execute(self, on_decoded: Decoded | None = None) -> AsyncGenerator[ClipResult, None]:
         """Score the clips that are not finished. Yields the finished clips first, and each other clip once it is
@@ -108,8 +116,7 @@ class ScoringRun:
             yield EngineContext(self.setup, self.options, self.environ, self.models, self.answers, on_decoded)
             return
         path = user_cache_path("robogaze") / "answers.sqlite" if self.folder is None else self.folder.answers
-        answers = AnswerStore(path)
-        try:
+        with closing(AnswerStore(path)) as answers:
             models = Models.open(
                 self.setup.models,
                 answers,
@@ -124,8 +131,6 @@ class ScoringRun:
                 yield EngineContext(self.setup, self.options, self.environ, models, answers, on_decoded)
             finally:
                 await models.close()
-        finally:
-            answers.close()
 
     def _enter_clips(self) -> None:
         """Add the clips to the run folder's manifest, the first thing that a start writes."""
@@ -174,7 +179,6 @@ class ScoringRun:
         self.folder.write_unreadable(unreadable, read, listed)
 
 
-@contextmanager
 def open_run(
     entries: Sequence[ManifestEntry],
     setup: RunSetup,
@@ -185,8 +189,8 @@ def open_run(
     models: Models | None = None,
     answers: AnswerStore | None = None,
     is_whole: bool = False,
-) -> Iterator[ScoringRun]:
-    """List the clips of a run and lock its folder; nothing is scored yet.
+) -> ScoringRun:
+    """Plan a run over clips and lock its folder; nothing is scored yet. Use the run as a context manager.
 
     Samples and shards identify clips by their paths relative to `root`, by default the working directory. `models` are
     open models that replace those of the setup, and `answers` is their cache; the caller closes both. `is_whole` says
@@ -203,22 +207,23 @@ def open_run(
     if (part := options.part) is not None:
         entries = part.of(entries, root)
     is_whole = is_whole and options.limit is None
-    with ExitStack() as stack:
-        folder = _open_folder(setup, options, stack)
+    with ExitStack() as on_failure:
+        folder = _open_folder(setup, options)
+        if folder is not None:
+            on_failure.callback(folder.close)
         plan = make_plan(entries, folder, retry_failed=options.retry_failed, seed=options.seed)
-        run = ScoringRun(
-            entries, setup, options, plan, folder, environ or {}, models, answers, is_whole and options.limit is None
-        )
-        run.summaries.update(plan.finished)
-        run.unreadable.extend(plan.unreadable)
-        yield run
+        on_failure.pop_all()
+    run = ScoringRun(entries, setup, options, plan, folder, environ or {}, models, answers, is_whole)
+    run.summaries.update(plan.finished)
+    run.unreadable.extend(plan.unreadable)
+    return run
 
 
-def _open_folder(setup: RunSetup, options: RunOptions, stack: ExitStack) -> RunFolder | None:
+def _open_folder(setup: RunSetup, options: RunOptions) -> RunFolder | None:
     if options.run_folder is None or options.folder is None:
         return None
     configuration = setup.configuration
     if (part := options.part) is not None:
         check_count(options.run_folder, part.count)
         configuration["shard"] = str(part)
-    return stack.enter_context(RunFolder(options.folder, configuration))
+    return RunFolder(options.folder, configuration)

@@ -47,7 +47,7 @@ class FrameWriter:
             return
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        with suppress(OSError):  # of what was not written
+        with suppress(OSError):  # the process may have died
             self.process.stdin.close()
         self.process.kill()
         self.process.wait()

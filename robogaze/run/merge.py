@@ -6,6 +6,7 @@ complete report, or the first of equally complete ones. The merged runs are not 
 
 import os
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -117,9 +118,6 @@ def _merge_answers(sources: Sequence[Path], into: Path) -> None:
     """Copy the answers of runs and their calls and cost, so that the merged run can be resumed."""
     present = [path for path in sources if path.is_file()]
     if present:
-        store = AnswerStore(into)
-        try:
+        with closing(AnswerStore(into)) as store:
             for path in present:
                 store.merge(path)
-        finally:
-            store.close()

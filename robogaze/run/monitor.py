@@ -213,8 +213,8 @@ class Monitor:
     def close(self, timeout_s: float | None = None) -> MonitorCounts:
         """Write and score the clips that were submitted, then end the process.
 
-        After `timeout_s` the process is ended; what is not scored is counted and scored by the next Monitor with the
-        same `out`. None waits as long as it takes.
+        After `timeout_s` the process is ended. Clips that are not scored are counted, and the next Monitor with the
+        same `out` scores them. None waits as long as it takes.
         """
         end_s = None if timeout_s is None else time.monotonic() + timeout_s
         self._closing.set()

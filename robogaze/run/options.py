@@ -28,7 +28,7 @@ class RunOptions:
     """
 
     out: str | Path | None = None
-    shard: str | Shard | None = None
+    shard: str | None = None
     limit: int | None = None
     seed: int = 0
     retry_failed: bool = False
@@ -48,7 +48,7 @@ class RunOptions:
     @property
     def part(self) -> Shard | None:
         """The shard to score. Raises OptionError for a text that is not a shard."""
-        return Shard.parse(self.shard) if isinstance(self.shard, str) else self.shard
+        return None if self.shard is None else Shard.parse(self.shard)
 
     @property
     def folder(self) -> Path | None:

@@ -2,16 +2,12 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, aclosing
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
-from robogaze.core.clip import Layout
-from robogaze.core.data import first_fault
 from robogaze.core.report import Report, Unreadable
 from robogaze.errors import InputError, OptionError, RunStopped
 from robogaze.media.picture_files import open_picture
@@ -19,7 +15,7 @@ from robogaze.reporting.pages.notebook import report_html
 from robogaze.reporting.pages.run import write_run_page
 from robogaze.reporting.wording import count
 from robogaze.reports import Reports
-from robogaze.run.clips import list_clips
+from robogaze.run.clips import list_clips, parse_layout
 from robogaze.run.execute import ScoringRun, open_run
 from robogaze.run.options import RunOptions
 from robogaze.run.setup import make_setup
@@ -87,7 +83,6 @@ async def score_async(
     domain: str | Path | None = None,
     pipeline: str | None = None,
     concurrency: int | None = None,
-    decoder: str = "pyav",
     out: str | Path | None = None,
     options: RunOptions | None = None,
     environ: Mapping[str, str] = os.environ,
@@ -96,7 +91,7 @@ async def score_async(
 
     Args:
         paths: Videos, folders of videos, or manifests (.jsonl).
-        instruction: The instruction that all clips were generated from; by default, that of a sidecar or the manifest.
+        instruction: The instruction that all clips were generated from; by default, the sidecar or manifest gives it.
         initial_frame: An image of the scene before the clips start.
         layout: `single`, or `ROWSxCOLUMNS:name,name,...` for views in a grid; recognised by default.
         model: `KIND:NAME[@URL]`, or a YAML file of models. Without a model, RoboGaze reports only what it can measure
@@ -104,7 +99,6 @@ async def score_async(
         domain: The name of a built-in domain, or the folder of a custom one.
         pipeline: A pipeline of the domain; the default depends on whether a model is given.
         concurrency: The maximum number of requests per model, and of clips, at once.
-        decoder: `pyav` or `decord`.
         out: The folder for reports, frames and answers; needed to resume.
         options: How the run is done: sample, shard, engine, limits of calls and cost.
         environ: The environment variables that hold the API keys of servers.
@@ -120,7 +114,7 @@ async def score_async(
     listed = existing_paths(paths)
     if concurrency is not None and concurrency < 1:
         raise OptionError(f"concurrency must be at least 1, not {concurrency}")
-    setup = await in_thread(make_setup, domain, pipeline, model, concurrency=concurrency, decoder=decoder)
+    setup = await in_thread(make_setup, domain, pipeline, model, concurrency=concurrency)
     chosen = options or RunOptions()
     if out is not None:
         chosen = replace(chosen, out=Path(out))
@@ -132,24 +126,21 @@ async def score_async(
     given = {
         "instruction": instruction,
         "initial_frame": frame,
-        "layout": None if layout is None else _layout(layout),
+        "layout": None if layout is None else parse_layout(layout),
     }
     clips = await in_thread(list_clips, listed, **given)
-    opening = open_run(clips.entries, setup, chosen, environ, root=clips.root, is_whole=clips.is_whole)
-    return await _execute(opening)
+    run = await in_thread(open_run, clips.entries, setup, chosen, environ, root=clips.root, is_whole=clips.is_whole)
+    return await _execute(run)
 
 
-async def _execute(opening: AbstractContextManager[ScoringRun]) -> RunResult:
-    run = await in_thread(opening.__enter__)
-    try:
+async def _execute(run: ScoringRun) -> RunResult:
+    with run:
         async with aclosing(run.execute()) as results:
             async for _ in results:
                 pass
         if run.folder is not None and (run.summaries or run.unreadable):
             await in_thread(write_run_page, run.folder.root, run.setup.domain)
         return await in_thread(result_of, run)
-    finally:
-        opening.__exit__(None, None, None)
 
 
 score = synchronous(score_async)
@@ -170,12 +161,3 @@ def existing_paths(paths: Paths) -> tuple[Path, ...]:
         if not os.path.lexists(path):
             raise InputError(f"{path} does not exist")
     return listed
-
-
-def _layout(text: str) -> Layout:
-    try:
-        return Layout.parse(text)
-    except ValidationError as error:
-        raise OptionError(first_fault(error)[1]) from error
-    except ValueError as error:
-        raise OptionError(str(error)) from error

@@ -115,7 +115,7 @@ class ScoringProcess:
         except OSError:
             pass  # it has died; `keep_running` notices
         finally:
-            with suppress(OSError):  # of what was not written
+            with suppress(OSError):  # the process may have died
                 process.stdin.close()
 
     def _last_message(self) -> str:

@@ -1,4 +1,4 @@
-"""How each clip of a run is scored: the pipeline of a domain, its models, a decoder."""
+"""How each clip of a run is scored: the pipeline of a domain and its models."""
 
 import logging
 from dataclasses import dataclass
@@ -24,11 +24,15 @@ class RunSetup:
     domain_path: str
     pipeline: Pipeline
     models: ModelsConfig | None = None
-    decoder: str = "pyav"
 
     @property
     def domain(self) -> Domain:
         return self.pipeline.domain
+
+    @property
+    def tracked(self) -> dict[str, str | int]:
+        """What an experiment tracker records about every run."""
+        return {"domain": self.domain.id, "domain_version": self.domain.file.version, "pipeline": self.pipeline.name}
 
     @property
     def configuration(self) -> dict[str, Any]:
@@ -42,7 +46,6 @@ class RunSetup:
                 "fingerprint": self.domain.fingerprint,
             },
             "pipeline": self.pipeline.name,
-            "decoder": self.decoder,
             "models": None if self.models is None else self.models.answer_settings(),
         }
 
@@ -53,7 +56,6 @@ def make_setup(
     model: str | None = None,
     *,
     concurrency: int | None = None,
-    decoder: str = "pyav",
 ) -> RunSetup:
     """Load a domain and one of its pipelines; the defaults depend on whether a model is given.
 
@@ -64,7 +66,7 @@ def make_setup(
         path = str(Path(path).absolute())
     loaded = load_domain(path)
     chosen = Pipeline.build(loaded, pipeline or _default_pipeline(loaded, model))
-    return RunSetup(path, chosen, _models(model, chosen, concurrency), decoder)
+    return RunSetup(path, chosen, _models(model, chosen, concurrency))
 
 
 def _default_pipeline(domain: Domain, model: str | None) -> str:

@@ -109,9 +109,9 @@ class CheckpointResult:
 class _Checkpoint:
     """The state of a checkpoint.
 
-    `clips` are the ids of its clips, with those of earlier starts. `done` are the clips that were scored or are
-    unreadable, `waiting` those to score now, `unanswered` those to score again. `searched` is True once clips that
-    disappeared before this start were noted. `yielded` is True if it was complete and nothing came since.
+    `clips` are the ids of its clips, including the clips of earlier starts. `done` are the clips that were scored or
+    are unreadable, `waiting` the clips to score now, `unanswered` the clips to score again. `searched` is True once
+    clips that disappeared before this start were noted. `yielded` is True if it was complete and nothing came since.
     """
 
     name: str
@@ -212,7 +212,7 @@ class Watch:
         return watching.until_idle_s is not None and idle_s >= watching.until_idle_s
 
     def _enter(self, arrived: Arrived) -> None:
-        """Note what is to be scored: clips that are new or have changed, and clips that have disappeared unscored."""
+        """Note the clips to score: clips that are new or have changed, and clips that have disappeared unscored."""
         for arrival in (*arrived.complete, *arrived.gone):
             checkpoint = self._checkpoint(arrival.checkpoint)
             if checkpoint.done.get(arrival.key) != arrival and checkpoint.waiting.get(arrival.key) != arrival:
@@ -249,20 +249,17 @@ class Watch:
         arrivals = dict(checkpoint.waiting)
         entries = await in_thread(as_known, StoredRun(checkpoint.folder), arrivals)
         options = replace(self._options, out=checkpoint.folder)
-        opening = open_run(list(entries.values()), self._setup, options, self._environ)
-        run = await in_thread(opening.__enter__)
         try:
-            for clip_id, changed in run.plan.replaced.items():
-                _log.warning("%s: %s changed after it was scored (%s); it is scored again", checkpoint.name, clip_id,
-                             changed)  # fmt: skip
-            async with aclosing(run.execute()) as results:
-                async for _ in results:
-                    pass
+            with await in_thread(open_run, list(entries.values()), self._setup, options, self._environ) as run:
+                for clip_id, changed in run.plan.replaced.items():
+                    what = f"{checkpoint.name}: {clip_id} changed after it was scored ({changed})"
+                    _log.warning("%s; it is scored again", what)
+                async with aclosing(run.execute()) as results:
+                    async for _ in results:
+                        pass
         except Unreachable as error:
             self._wait_for_server(error)
             return
-        finally:
-            opening.__exit__(None, None, None)
         self._unreachable_s = None
         self._note(checkpoint, run, arrivals, entries)
         if self._watching.page and (time.monotonic() - checkpoint.page_s >= _PAGE_EVERY_S):

@@ -61,32 +61,33 @@ def test_clips_of_earlier_commands_are_compared_too_and_that_is_said(
 
 
 def test_path_gives_the_name(robogaze: Shell, checkpoints: list[Path], tmp_path: Path) -> None:
-    ran = robogaze("bench", *checkpoints, "--out", tmp_path / "out", "--limit", 1)
-    assert (tmp_path / "out" / "step_1000" / "run.json").is_file(), ran.err
+    with_dot = checkpoints[0].rename(tmp_path / "v1.0")
+    ran = robogaze("bench", with_dot, checkpoints[1], "--out", tmp_path / "out", "--limit", 1)
+    assert (tmp_path / "out" / "v1.0" / "run.json").is_file(), ran.err
     assert (tmp_path / "out" / "step_2000" / "run.json").is_file()
 
 
-def test_name_of_two_checkpoints_is_refused(robogaze: Shell, checkpoints: list[Path], tmp_path: Path) -> None:
-    ran = robogaze("bench", f"a={checkpoints[0]}", f"a={checkpoints[1]}", "--out", tmp_path / "out")
-    assert ran.code == 2
-    assert "a is the name of two checkpoints; give another: NAME=PATH" in ran.err
-    assert not (tmp_path / "out").exists()
-
-
-def test_folder_with_a_dot_keeps_its_whole_name(robogaze: Shell, checkpoints: list[Path], tmp_path: Path) -> None:
-    paths = [path.rename(tmp_path / f"v1.{number}") for number, path in enumerate(checkpoints)]
-    ran = robogaze("bench", *paths, "--out", tmp_path / "out", "--limit", 1)
-    assert (tmp_path / "out" / "v1.0" / "run.json").is_file(), ran.err
-    assert (tmp_path / "out" / "v1.1" / "run.json").is_file()
-
-
-@pytest.mark.parametrize("name", ["", ".."])
-def test_name_that_is_no_folder_name_is_refused(
-    robogaze: Shell, checkpoints: list[Path], tmp_path: Path, name: str
+@pytest.mark.parametrize(
+    ("names", "options", "why"),
+    [
+        (("a", "a"), (), "a is the name of two checkpoints; give another: NAME=PATH"),
+        (("", "b"), (), "cannot be the name of a folder; give another: NAME=PATH"),
+        (("..", "b"), (), "cannot be the name of a folder; give another: NAME=PATH"),
+        (("a", "b"), ("--baseline", "best"), "best is not one of a, b"),
+    ],
+)
+def test_invalid_names_are_refused_before_anything_is_scored(
+    robogaze: Shell,
+    checkpoints: list[Path],
+    tmp_path: Path,
+    names: tuple[str, ...],
+    options: tuple[str, ...],
+    why: str,
 ) -> None:
-    ran = robogaze("bench", f"{name}={checkpoints[0]}", "--out", tmp_path / "out" / "inner")
+    named = [f"{name}={path}" for name, path in zip(names, checkpoints, strict=True)]
+    ran = robogaze("bench", *named, "--out", tmp_path / "out" / "inner", *options)
     assert ran.code == 2
-    assert "cannot be the name of a folder; give another: NAME=PATH" in ran.err
+    assert why in ran.err
     assert not (tmp_path / "out").exists()
 
 
@@ -110,15 +111,6 @@ def test_checkpoint_without_a_report_is_named_and_nothing_is_compared(
     assert ran.code == 1
     assert "not compared: step_2000 has no report" in ran.err
     assert not (tmp_path / "out" / "comparison.json").exists()
-
-
-def test_unknown_baseline_is_refused_before_anything_is_scored(
-    robogaze: Shell, checkpoints: list[Path], tmp_path: Path
-) -> None:
-    ran = robogaze("bench", *checkpoints, "--out", tmp_path / "out", "--baseline", "best")
-    assert ran.code == 2
-    assert "best is not one of step_1000, step_2000" in ran.err
-    assert not (tmp_path / "out").exists()
 
 
 def test_clips_of_one_checkpoint_that_fail_stay_in_the_comparison(

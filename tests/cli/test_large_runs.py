@@ -93,19 +93,11 @@ def test_the_same_command_does_nothing_again(score: Score) -> None:
     assert told["events"][0]["clips"] == 6
 
 
-def test_an_estimate_asks_nothing_and_leaves_nothing(score: Score, tmp_path: Path) -> None:
-    stub = Stub()
-    with running(stub) as url:
-        ran = score(url, "--estimate", more=(PRICE,))
-    assert (ran.code, stub.requests) == (0, 0)
+def test_an_estimate_needs_no_server_and_leaves_nothing(score: Score, tmp_path: Path) -> None:
+    ran = score(NOBODY, "--estimate", more=(PRICE,))
+    assert ran.code == 0
     assert ran.out.startswith("about 6 calls, ")
     assert " USD; estimated from 3 clips" in ran.out
-    assert not (tmp_path / "run").exists()
-
-
-def test_an_estimate_wants_no_server(score: Score, tmp_path: Path) -> None:
-    ran = score(NOBODY, "--estimate", more=(PRICE,))
-    assert (ran.code, ran.out.partition(" calls")[0]) == (0, "about 6")
     assert not (tmp_path / "run").exists()
 
 
@@ -123,6 +115,7 @@ def test_where_nobody_serves_the_folder_is_left_alone(score: Score, tmp_path: Pa
     ran = score(NOBODY)
     assert ran.code == 5
     assert "127.0.0.1:9" in ran.err
+    assert "is the server running?" in ran.err
     assert not (tmp_path / "run" / "run.json").exists()
 
 
@@ -135,7 +128,6 @@ def test_a_cap_ends_the_run_with_a_random_sample_and_a_higher_one_goes_on(score:
         assert score(url).code == 0
     assert first.code == 4
     assert "the limit of 2 calls is reached (retries and unfinished clips count); raise --max-calls" in first.err
-    assert "the limit will be reached after about 2 more clips" in first.err
     assert len(some) == 2
     assert some != {"bar-0", "bar-1"}, "the first of the manifest would be no sample"
     assert stub.requests == CLIPS
@@ -251,16 +243,6 @@ def test_a_manifest_that_changed_is_said_so_and_loses_nothing(score: Score, tmp_
     assert "4 clips of" in less.err
     assert "their reports are kept" in less.err
     assert len(list((tmp_path / "run" / "reports").iterdir())) == CLIPS + 2
-
-
-def test_a_clip_that_was_replaced_under_its_name_is_scored_again(score: Score, tmp_path: Path) -> None:
-    with running(Stub()) as url:
-        score(url)
-        write_clip(tmp_path / "bar.mp4", frames=24, width=64, height=48)
-        ran = score(url)
-    assert ran.code == 0
-    assert ran.err.count("changed since it was scored (file); its report is replaced") == CLIPS
-    assert len(list((tmp_path / "run" / "reports").iterdir())) == CLIPS
 
 
 def test_a_server_that_goes_away_is_waited_for(score: Score, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -235,10 +235,12 @@ def test_clips_with_answers_that_cannot_be_used_wait_for_a_flag_that_is_named(
         first = robogaze(*command)
         assert first.code == 4
         assert "--retry-failed" in first.err
+        assert "unscored" in first.out
         stub.behave, before = lambda body: None, stub.requests
         assert robogaze(*command).code == 4, "a finished clip is not done again by itself"
         assert stub.requests == before
         assert robogaze(*command, "--retry-failed").code == 0
+    assert stage_of(stub.asked[before]) == "segment", "what was answered well is kept"
 
 
 def test_a_critic_that_decided_nothing_can_be_asked_again(
@@ -248,7 +250,9 @@ def test_a_critic_that_decided_nothing_can_be_asked_again(
     with running(stub) as url:
         command = ["score", clip, "-i", "x", "--model", models(tmp_path, url), "--out", out]
         first = robogaze(*command)
-        assert (first.code, "--retry-failed" in first.err) == (4, True)
+        assert (first.code, "--retry-failed" in first.err, "Traceback" in first.err) == (4, True, False)
+        assert "undecided, partial" in first.out
+        assert "clean" not in first.out.replace("0 clean", "")
         stub.behave, before = lambda body: None, stub.requests
         assert robogaze(*command, "--retry-failed").code == 0
     assert {stage_of(body) for body in stub.asked[before:]} == {"verify"}
@@ -301,17 +305,6 @@ def test_without_a_folder_a_broken_answer_is_not_replayed(robogaze: Shell, clip:
 
 
 # How it ends.
-
-
-def test_a_clip_whose_critic_decides_nothing_is_no_error_of_the_program(
-    robogaze: Shell, clip: Path, tmp_path: Path
-) -> None:
-    stub = Stub(behave=says("verify", '{"decisions": {}}'))
-    with running(stub) as url:
-        ran = robogaze("score", clip, "-i", "x", "--pipeline", "no-router", "--model", models(tmp_path, url))
-    assert (ran.code, "Traceback" in ran.err) == (4, False)
-    assert "undecided, partial" in ran.out
-    assert "clean" not in ran.out.replace("0 clean", "")
 
 
 def test_an_unscored_clip_of_which_nobody_says_why_is_unfinished_work(robogaze: Shell, measured: Path) -> None:

@@ -53,11 +53,6 @@ def test_a_probability_is_the_softmax_of_weighted_sums() -> None:
     assert found == pytest.approx([0.5, math.exp(1.5) / (1 + math.exp(1.5))])
 
 
-def test_the_probabilities_of_all_classes_sum_to_one() -> None:
-    series = with_classes(evidence(place=[1], size=[0.3], strength=[2]), [CLASSIFIER]).views["main"].series
-    assert series["nothing"] + series["gone"] == pytest.approx(1)
-
-
 def test_a_probability_is_zero_where_the_classified_signal_is_zero() -> None:
     assert probabilities(place=[0], size=[NAN], strength=[NAN]) == pytest.approx([0])
 

@@ -109,13 +109,10 @@ def test_uneven_frame_times_are_used() -> None:
     assert _spans(SignalRule(signal="a", above=0.5), evidence) == [(0.1, 0.8)]
 
 
-def test_below_is_strict_and_its_peak_is_the_minimum() -> None:
+def test_thresholds_are_strict_and_the_peak_of_below_is_the_minimum() -> None:
+    assert find(SignalRule(signal="a", above=3), _evidence({"a": [3, 3]})) == ()
     (finding,) = find(SignalRule(signal="a", below=3), _evidence({"a": [3, 2, 1, 2, 3]}))
     assert (finding.span, finding.peak, finding.frames) == (Span(0.5, 2.0), 1, (1, 2, 3))
-
-
-def test_above_is_strict() -> None:
-    assert find(SignalRule(signal="a", above=3), _evidence({"a": [3, 3]})) == ()
 
 
 def test_min_duration_drops_shorter_runs_and_keeps_equal_ones() -> None:
@@ -249,14 +246,7 @@ def test_an_unknown_signal_is_refused_with_the_known_ones(rule: SignalRule) -> N
         {"signal": "a", "above": math.inf},
         {"signal": "a", "above": 1, "unless": [{"signal": "b"}]},
     ],
-    ids=[
-        "no threshold",
-        "two thresholds",
-        "unknown key",
-        "negative time",
-        "infinite",
-        "unless without threshold",
-    ],
+    ids=["no threshold", "two thresholds", "unknown key", "negative time", "infinite", "unless without threshold"],
 )
 def test_an_invalid_rule_is_refused(written: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
@@ -274,12 +264,9 @@ def test_an_invalid_rule_is_refused(written: dict[str, object]) -> None:
     ],
 )
 def test_a_place_is_described_in_words(box: tuple[float, float, float, float], words: str | None) -> None:
+    assert describe_place(None) is None
     left, top, right, bottom = box
     assert describe_place(Box(left=left, top=top, right=right, bottom=bottom)) == words
-
-
-def test_without_a_box_there_is_no_place() -> None:
-    assert describe_place(None) is None
 
 
 def test_a_finding_extends_over_neighbouring_frames_while_all_conditions_hold() -> None:

@@ -225,13 +225,6 @@ def test_pictures_of_a_long_clip_are_not_in_memory() -> None:
     assert grown_bytes(400) < 2**20
 
 
-def test_frame_images_are_available_while_frames_are_added() -> None:
-    with closing(DecodedClip(Layout(), PictureSettings())) as made:
-        for number in range(20):
-            made.add_frame(number / FPS, (numbered(number),))
-            assert number_in(made.views(number // 2)[0]) == number // 2
-
-
 def test_closed_clip_has_no_pictures(clip: Path) -> None:
     decoded = decode_clip(clip)
     decoded.close()
@@ -422,10 +415,3 @@ def test_failed_decoding_leaves_no_file_open(clip: Path) -> None:
     with pytest.raises(RuntimeError, match="no more"):
         decode_clip(clip, observers=[fail])
     gc.collect()  # a file left open would be warned of here, and warnings are errors
-
-
-def test_the_same_sheet_is_made_once(clip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with closing(decode_clip(clip)) as decoded:
-        made = decoded.sheet((0, 4, 8, 12), 2)
-        monkeypatch.setattr(decoded_clip, "encode_jpeg", lambda *_: pytest.fail("the sheet is made again"))
-        assert decoded.sheet((0, 4, 8, 12), 2) is made

@@ -11,7 +11,6 @@ from robogaze.datasets import ManifestEntry
 from robogaze.run.execute import ScoringRun, open_run
 from robogaze.run.options import RunOptions
 from robogaze.run.setup import RunSetup
-from robogaze.run.shards import Shard
 from robogaze.stages.pipeline import Pipeline
 
 
@@ -19,7 +18,7 @@ async def execute(
     clips: Sequence[ManifestEntry],
     pipeline: Pipeline,
     out: Path | None = None,
-    shard: Shard | None = None,
+    shard: str | None = None,
     options: RunOptions | None = None,
 ) -> ScoringRun:
     """Execute a run whose model gives the plainest answers."""

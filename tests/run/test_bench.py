@@ -1,6 +1,5 @@
 """`robogaze.bench`: what the command does, from Python."""
 
-import inspect
 import json
 from pathlib import Path
 
@@ -53,7 +52,3 @@ def test_wrong_arguments_are_refused_before_anything_is_scored(checkpoints: dict
     with pytest.raises(OptionError, match="cannot have `out` or `shard`"):
         robogaze.bench(checkpoints, out=out, options=robogaze.RunOptions(shard="1/2"))
     assert not out.exists()
-
-
-def test_both_twins_have_one_signature() -> None:
-    assert inspect.signature(robogaze.bench) == inspect.signature(robogaze.bench_async)

@@ -12,7 +12,7 @@ from robogaze.errors import OptionError
 from robogaze.run.execute import open_run
 from robogaze.run.options import RunOptions
 from robogaze.run.setup import RunSetup, make_setup
-from robogaze.run.shards import Shard, random_order
+from robogaze.run.shards import random_order
 from robogaze.stages.pipeline import Pipeline
 from robogaze.store import StoredRun
 
@@ -82,11 +82,8 @@ async def test_unreadable_clip_is_counted_and_the_others_are_scored(
 
 
 def test_shard_without_a_run_folder_is_refused(clips: list[ManifestEntry], pipeline: Pipeline) -> None:
-    with (
-        pytest.raises(OptionError, match="`shard` needs `out`"),
-        open_run(clips, RunSetup("robot", pipeline), RunOptions(shard=Shard(1, 2))),
-    ):
-        pass
+    with pytest.raises(OptionError, match="`shard` needs `out`"):
+        open_run(clips, RunSetup("robot", pipeline), RunOptions(shard="1/2"))
 
 
 async def test_batch_of_several_clips_stops_with_the_number_of_all_its_requests(

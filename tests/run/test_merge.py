@@ -11,7 +11,7 @@ from robogaze.backends import AnswerStore
 from robogaze.datasets import ManifestEntry
 from robogaze.errors import RunError
 from robogaze.run.merge import merge
-from robogaze.run.shards import Shard, shards_of
+from robogaze.run.shards import shards_of
 from robogaze.stages.pipeline import Pipeline
 from robogaze.store import RunFolder, StoredRun
 
@@ -21,8 +21,7 @@ async def test_merged_shards_equal_the_whole_run(
 ) -> None:
     await execute(clips, pipeline, tmp_path / "whole")
     for number in (1, 2):
-        shard = Shard(number, 2)
-        await execute(clips, pipeline, tmp_path / "cut", shard)
+        await execute(clips, pipeline, tmp_path / "cut", f"{number}/2")
     found = merge(sorted(shards_of(tmp_path / "cut").iterdir()), tmp_path / "cut")
     assert (found.runs, found.clips, found.reports, found.repeated, found.missing) == (2, 6, 6, 0, ())
     whole, cut = StoredRun(tmp_path / "whole"), StoredRun(tmp_path / "cut")
@@ -36,12 +35,12 @@ async def test_merged_shards_equal_the_whole_run(
 async def test_missing_shard_is_named_and_merged_later(
     tmp_path: Path, clips: list[ManifestEntry], pipeline: Pipeline
 ) -> None:
-    out, late = tmp_path / "run", Shard(2, 3)
+    out = tmp_path / "run"
     for number in (1, 3):
-        await execute(clips, pipeline, out, Shard(number, 3))
+        await execute(clips, pipeline, out, f"{number}/3")
     first = merge(sorted(shards_of(out).iterdir()), out)
     assert first.missing == ("2/3",)
-    await execute(clips, pipeline, out, late)
+    await execute(clips, pipeline, out, "2/3")
     again = merge(sorted(shards_of(out).iterdir()), out)
     assert (again.missing, again.reports, again.repeated) == ((), 6, first.reports)
 

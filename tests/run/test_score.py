@@ -58,36 +58,30 @@ async def test_score_async_takes_several_paths(folder: Path) -> None:
     assert [(report.clip.id, report.clip.instruction) for report in run] == [("b", "Stir"), ("a", "Stir")]
 
 
-def test_unreadable_clip_is_counted(folder: Path) -> None:
-    (folder / "c.mp4").write_bytes(b"no video")
-    run = robogaze.score(folder)
-    assert len(run) == 2
-    assert [Path(clip.uri).name for clip in run.unreadable] == ["c.mp4"]
-
-
-def test_missing_path_and_missing_model_are_named(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"missing\.mp4 does not exist"):
-        robogaze.score(tmp_path / "missing.mp4")
-    with pytest.raises(OptionError, match="the pipeline full needs a model; give `model`"):
-        robogaze.score(folder, pipeline="full")
+@pytest.mark.parametrize("paths", [[], "missing.mp4"])
+def test_paths_without_a_file_are_refused(paths: str | list[str]) -> None:
+    with pytest.raises(InputError, match=r"no path of a clip is given|missing\.mp4 does not exist"):
+        robogaze.score(paths)
 
 
 @pytest.mark.parametrize(
-    ("options", "why"),
+    ("arguments", "why"),
     [
-        ({"limit": 0}, "limit must be at least 1, not 0"),
-        ({"limit": -1}, "limit must be at least 1, not -1"),
-        ({"clips_at_once": 0}, "clips_at_once must be at least 1, not 0"),
-        ({"workers": 0}, "workers must be at least 1, not 0"),
-        ({"max_calls": 0}, "max_calls must be at least 1, not 0"),
-        ({"max_cost_usd": 0.0}, r"max_cost_usd must be above 0, not 0\.0"),
+        ({"pipeline": "full"}, "the pipeline full needs a model; give `model`"),
+        ({"initial_frame": "missing.png"}, r"the initial frame missing\.png cannot be read"),
+        ({"layout": "3"}, "a layout is 'single' or"),
+        ({"layout": "2x2:left"}, "a 2x2 layout has 4 panels, not 1"),
+        ({"concurrency": 0}, "concurrency must be at least 1, not 0"),
+        ({"options": robogaze.RunOptions(limit=0)}, "limit must be at least 1, not 0"),
+        ({"options": robogaze.RunOptions(clips_at_once=0)}, "clips_at_once must be at least 1, not 0"),
+        ({"options": robogaze.RunOptions(workers=0)}, "workers must be at least 1, not 0"),
+        ({"options": robogaze.RunOptions(max_calls=-1)}, "max_calls must be at least 1, not -1"),
+        ({"options": robogaze.RunOptions(max_cost_usd=0.0)}, r"max_cost_usd must be above 0, not 0\.0"),
     ],
 )
-def test_options_that_would_score_fewer_clips_in_silence_are_refused(
-    folder: Path, options: dict[str, Any], why: str
-) -> None:
-    with pytest.raises(OptionError, match=why):
-        robogaze.score(folder, options=robogaze.RunOptions(**options))
+def test_invalid_arguments_are_refused(folder: Path, arguments: dict[str, Any], why: str) -> None:
+    with pytest.raises((InputError, OptionError), match=why):
+        robogaze.score(folder, **arguments)
 
 
 def test_run_folder_and_shard_may_be_texts(folder: Path, tmp_path: Path) -> None:
@@ -101,28 +95,6 @@ def test_run_folder_and_shard_may_be_texts(folder: Path, tmp_path: Path) -> None
         robogaze.score(folder, options=robogaze.RunOptions(out=f"{tmp_path / 'run'}", shard="3"))
 
 
-def test_concurrency_of_zero_is_refused(folder: Path) -> None:
-    with pytest.raises(OptionError, match="concurrency must be at least 1, not 0"):
-        robogaze.score(folder, concurrency=0)
-
-
-def test_no_path_is_refused() -> None:
-    with pytest.raises(InputError, match="no path of a clip is given"):
-        robogaze.score([])
-
-
-def test_layout_that_cannot_be_parsed_is_refused(folder: Path) -> None:
-    with pytest.raises(OptionError, match="a layout is 'single' or"):
-        robogaze.score(folder, layout="3")
-    with pytest.raises(OptionError, match="a 2x2 layout has 4 panels, not 1"):
-        robogaze.score(folder, layout="2x2:left")
-
-
-def test_initial_frame_of_all_clips_that_cannot_be_read_is_refused(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"the initial frame .*missing\.png cannot be read"):
-        robogaze.score(folder, initial_frame=tmp_path / "missing.png")
-
-
 def test_both_twins_have_one_signature_and_one_text() -> None:
     assert inspect.signature(robogaze.score) == inspect.signature(robogaze.score_async)
     assert robogaze.score.__name__ == "score"
@@ -131,5 +103,6 @@ def test_both_twins_have_one_signature_and_one_text() -> None:
 
 def test_notebook_says_how_many_clips_have_no_report(folder: Path) -> None:
     (folder / "c.mp4").write_bytes(b"no video")
-    html = robogaze.score(folder)._repr_html_()
-    assert html.startswith("<p>2 reports; 1 clip unreadable</p>")
+    run = robogaze.score(folder)
+    assert [Path(clip.uri).name for clip in run.unreadable] == ["c.mp4"]
+    assert run._repr_html_().startswith("<p>2 reports; 1 clip unreadable</p>")

@@ -160,22 +160,6 @@ def test_checkpoints_are_yielded_in_order_and_written_as_runs(
     assert all(page.is_file() for page in (out / "index.html", out / "step_1000/index.html"))
 
 
-def test_a_clip_written_slowly_is_scored_once_it_is_whole(
-    clips: Path, setup: RunSetup, video: Path, stub: Stub
-) -> None:
-    data, path = video.read_bytes(), clips / "step_1" / "cup.mp4"
-    path.parent.mkdir()
-    with watching(clips, setup) as watched:
-        with path.open("wb") as file:
-            for part in range(8):
-                file.write(data[part * len(data) // 8 : (part + 1) * len(data) // 8])
-                file.flush()
-                time.sleep(0.1)
-                assert stub.requests == 0
-        watched.wait(scored(clips, "step_1"))
-    assert [(result.name, result.is_whole) for result in watched.results] == [("step_1", True)]
-
-
 def test_a_half_written_clip_is_a_counted_failure_and_the_others_are_scored(
     clips: Path, setup: RunSetup, video: Path
 ) -> None:

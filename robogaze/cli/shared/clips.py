@@ -8,8 +8,6 @@ from os.path import lexists
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 if TYPE_CHECKING:
     from robogaze.core.clip import Layout
 
@@ -39,15 +37,7 @@ def _suggestion(path: Path) -> str:
 
 
 def parse_layout(text: str | None) -> Layout | None:
-    """Read --layout. Raises BadParameter with one sentence."""
-    from pydantic import ValidationError
+    """Read --layout. Raises OptionError with one sentence."""
+    from robogaze.run.clips import parse_layout
 
-    from robogaze.core.clip import Layout
-    from robogaze.core.data import first_fault
-
-    try:
-        return None if text is None else Layout.parse(text)
-    except ValidationError as error:
-        raise click.BadParameter(first_fault(error)[1], param_hint="--layout") from error
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--layout") from error
+    return None if text is None else parse_layout(text)

@@ -16,7 +16,7 @@ READING = ("format", "fps", "first_frame", "lenient", "mixed", "domain")
 
 def reading(command: Command) -> Command:
     """--format, --fps, --first-frame, --lenient, --mixed and --domain: how annotations are read."""
-    return _added(
+    return with_options(
         command,
         click.option("--format", default="auto", show_default=True, help="Format of the files."),
         click.option(
@@ -36,7 +36,7 @@ def reading(command: Command) -> Command:
 def judging(command: Command) -> Command:
     """--judge and --rubric."""
     spec = "Judge that compares descriptions: offline, table:FILE, or a model KIND:NAME[@URL]."
-    return _added(
+    return with_options(
         command,
         click.option("--judge", default="offline", show_default=True, help=spec),
         click.option(
@@ -48,7 +48,7 @@ def judging(command: Command) -> Command:
 def resampling(command: Command) -> Command:
     """--resamples, --level and --seed."""
     share = click.FloatRange(0, 1, min_open=True, max_open=True)
-    return _added(
+    return with_options(
         command,
         click.option(
             "--resamples",
@@ -66,7 +66,7 @@ def printing(out: str) -> Callable[[Command], Command]:
     """--as, --json and --out; `out` describes what --out contains."""
     forms = click.Choice(["terminal", "csv", "markdown", "latex"])
     folder = click.Path(file_okay=False, path_type=Path)
-    return lambda command: _added(
+    return lambda command: with_options(
         command,
         click.option(
             "--as",
@@ -81,7 +81,8 @@ def printing(out: str) -> Callable[[Command], Command]:
     )
 
 
-def _added(command: Command, *options: Callable[[Command], Command]) -> Command:
+def with_options(command: Command, *options: Callable[[Command], Command]) -> Command:
+    """Add options to a command, in the order in which its help lists them."""
     for option in reversed(options):
         command = option(command)
     return command

@@ -19,15 +19,14 @@ if TYPE_CHECKING:
 _FIRST_S, _LONGEST_S = 10.0, 60.0
 """The pause before the first line of a log, and the longest pause; each pause is twice as long as the previous one."""
 
-_REDRAWN_S = 0.1
-
 
 @dataclass
 class Progress:
-    """The clips of a run (all, finished before, scored now), the cost of those scored now, and for how many it is
-    unknown.
+    """The progress of a run. Each change is shown by `show`, in the thread that makes it.
 
-    `decoding` are the clips being decoded, with the decoded share.
+    `total` is the number of all clips, `before` the number of clips that were finished before this start, `now` the
+    number of clips that this start scored. `cost_usd` is the known cost of this start, `uncosted` the number of clips
+    whose cost is unknown. `decoding` are the clips being decoded, with the decoded share.
     """
 
     total: int
@@ -37,17 +36,19 @@ class Progress:
     uncosted: int = 0
     decoding: dict[str, float] = field(default_factory=dict)
     started: float = field(default_factory=lambda: time.monotonic())
+    show: Callable[[], None] = lambda: None
 
     def add(self, result: ClipResult) -> None:
         """Count a clip; without a report from this start, it was finished before or is unreadable."""
         self.decoding.pop(result.clip_id, None)
         if result.report is None and result.summary is not None:
             self.before += 1
-            return
-        self.now += 1
-        cost_usd = 0.0 if result.summary is None else result.summary.usage.cost_usd
-        self.cost_usd += cost_usd or 0.0
-        self.uncosted += cost_usd is None
+        else:
+            self.now += 1
+            cost_usd = 0.0 if result.summary is None else result.summary.usage.cost_usd
+            self.cost_usd += cost_usd or 0.0
+            self.uncosted += cost_usd is None
+        self.show()
 
     def decoded(self, clip_id: str, share: float) -> None:
         """Note the decoded share of a clip."""
@@ -55,6 +56,7 @@ class Progress:
             self.decoding.pop(clip_id, None)
         else:
             self.decoding[clip_id] = share
+        self.show()
 
     def __str__(self) -> str:
         done = self.before + self.now
@@ -78,30 +80,13 @@ def remaining(minutes: float) -> str:
     return f"{minutes:.0f} min" if minutes < 100 else f"{minutes / 60:.1f} h"
 
 
-@dataclass(frozen=True)
-class ProgressLine:
-    """Progress that is shown whenever it changes, from any thread."""
-
-    progress: Progress
-    show: Callable[[], None]
-
-    def add(self, result: ClipResult) -> None:
-        """Count a clip."""
-        self.progress.add(result)
-        self.show()
-
-    def decoded(self, clip_id: str, share: float) -> None:
-        """Note the decoded share of a clip."""
-        self.progress.decoded(clip_id, share)
-        self.show()
-
-
 @contextmanager
-def showing(total: int) -> Iterator[ProgressLine]:
+def showing(total: int) -> Iterator[Progress]:
     """Show the progress of a run of `total` clips."""
     progress = Progress(total)
     if not sys.stderr.isatty():
-        yield ProgressLine(progress, _logged(progress))
+        progress.show = _logged(progress)
+        yield progress
         return
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn
@@ -113,20 +98,8 @@ def showing(total: int) -> Iterator[ProgressLine]:
         def show() -> None:
             bar.update(task, completed=progress.before + progress.now, description=str(progress))
 
-        yield ProgressLine(progress, _throttled(_REDRAWN_S, show))
-
-
-def _throttled(pause_s: float, show: Callable[[], None]) -> Callable[[], None]:
-    last, lock = [0.0], Lock()
-
-    def shown() -> None:
-        with lock:
-            if time.monotonic() - last[0] < pause_s:
-                return
-            last[0] = time.monotonic()
-        show()
-
-    return shown
+        progress.show = show
+        yield progress
 
 
 def _logged(progress: Progress) -> Callable[[], None]:

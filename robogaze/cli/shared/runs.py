@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
 from robogaze.cli import interrupt
 from robogaze.cli.shared.flags import with_flags
+from robogaze.cli.shared.options import Command, with_options
 
 if TYPE_CHECKING:
     from robogaze.run.estimate import CostEstimate
     from robogaze.run.execute import ScoringRun
     from robogaze.run.options import RunOptions
     from robogaze.run.setup import RunSetup
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 _MANY_CLIPS = 20
 """The number of clips from which a run prints an estimate first; for fewer clips the rehearsal is not worth its time.
@@ -32,8 +31,8 @@ MODEL_HELP = "Model KIND:NAME[@URL] (kinds: openai, transformers, batch, scripte
 
 
 def setup_options(command: Command) -> Command:
-    """--domain, --pipeline, --model, --concurrency and --decoder."""
-    return _with_options(
+    """--domain, --pipeline, --model and --concurrency."""
+    return with_options(
         command,
         click.option(
             "--domain",
@@ -46,9 +45,6 @@ def setup_options(command: Command) -> Command:
             type=click.IntRange(min=1),
             help="Maximum number of requests per model, and of clips, at the same time.",
         ),
-        click.option(
-            "--decoder", type=click.Choice(["pyav", "decord"]), default="pyav", show_default=True, help="Video decoder."
-        ),
     )
 
 
@@ -57,7 +53,7 @@ def run_options(command: Command) -> Command:
     engines = click.Choice(["local", "ray", "datatrove"])
     usd = click.FloatRange(min=0, min_open=True)
     retry = "Score clips with invalid answers again; unanswered requests are always sent again."
-    return _with_options(
+    return with_options(
         command,
         click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Score only a random sample of N clips."),
         click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random order of the clips."),
@@ -90,12 +86,6 @@ def run_options(command: Command) -> Command:
     )
 
 
-def _with_options(command: Command, *options: Callable[[Command], Command]) -> Command:
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
 @dataclass(frozen=True)
 class GivenOptions:
     """The values of `setup_options` and `run_options`, as the command line gives them."""
@@ -104,7 +94,6 @@ class GivenOptions:
     pipeline: str | None
     model: str | None
     concurrency: int | None
-    decoder: str
     limit: int | None
     seed: int
     retry_failed: bool
@@ -126,7 +115,7 @@ class GivenOptions:
         """Load the settings by which each clip is scored."""
         from robogaze.run.setup import make_setup
 
-        return make_setup(self.domain, self.pipeline, self.model, concurrency=self.concurrency, decoder=self.decoder)
+        return make_setup(self.domain, self.pipeline, self.model, concurrency=self.concurrency)
 
     def run_options(self, out: Path | None, shard: str | None = None) -> RunOptions:
         """The options of the run."""
@@ -150,8 +139,6 @@ class GivenOptions:
 
 def execute(run: ScoringRun) -> None:
     """Execute a run with a progress bar."""
-    from contextlib import aclosing
-
     from robogaze.cli import quiet_retries
     from robogaze.cli.shared.progress import showing
 
@@ -191,21 +178,17 @@ def announce(run: ScoringRun) -> None:
             what = f"{count(len(plan.removed), 'clip')} of {run.folder.root} ({plan.removed[0]}, ...)"
             click.echo(f"not in this command: {what}; their reports are kept", err=True)
     is_capped = run.options.max_calls is not None or run.options.max_cost_usd is not None
-    if run.setup.models is not None and plan.tasks and (is_capped or len(plan.tasks) >= _MANY_CLIPS):
-        found = asyncio.run(estimate(run))
-        if found is not None:
-            click.echo(in_words(found), err=True)
-            _say_cap(run, found)
+    if (is_capped or len(plan.tasks) >= _MANY_CLIPS) and (found := _estimate(run)) is not None:
+        click.echo(in_words(found), err=True)
 
 
-async def estimate(run: ScoringRun) -> CostEstimate | None:
+def _estimate(run: ScoringRun) -> CostEstimate | None:
     """The estimate of a run; None if no model is queried or nothing is known."""
-    from robogaze.run.estimate import estimate as estimated
+    from robogaze.run.estimate import estimate
 
     if run.setup.models is None:
         return None
-    plan = run.plan
-    return await estimated(plan.tasks, plan.finished, run.setup.pipeline, run.setup.models, run.setup.decoder)
+    return asyncio.run(estimate(run.plan.tasks, run.plan.finished, run.setup.pipeline, run.setup.models))
 
 
 def say_estimate(run: ScoringRun) -> None:
@@ -214,42 +197,12 @@ def say_estimate(run: ScoringRun) -> None:
 
     plan = run.plan
     click.echo(f"{count(len(plan.tasks), 'clip')} to score, {len(plan.finished):,} finished before", err=True)
-    found = asyncio.run(estimate(run))
-    if found is not None:
+    if (found := _estimate(run)) is not None:
         click.echo(in_words(found))
-        _say_cap(run, found)
     else:
         click.echo(
             "no calls: " + ("the pipeline uses no model" if run.setup.models is None else "all clips are scored")
         )
-
-
-def _say_cap(run: ScoringRun, found: CostEstimate) -> None:
-    """Print how far a run gets if a cap ends it early."""
-    from robogaze.reporting.wording import count
-
-    options = run.options
-    calls, cost_usd = _spent(run)
-    shares = []
-    if options.max_calls is not None and found.calls:
-        shares.append((options.max_calls - calls) / found.calls)
-    if options.max_cost_usd is not None and found.cost_usd is not None and found.cost_usd[0]:
-        shares.append((options.max_cost_usd - cost_usd) / found.cost_usd[0])
-    if shares and min(shares) < 1:
-        clips = int(max(0.0, min(shares)) * found.clips)
-        click.echo(f"the limit will be reached after about {count(clips, 'more clip')}", err=True)
-
-
-def _spent(run: ScoringRun) -> tuple[int, float]:
-    """The calls and the cost of earlier starts."""
-    from robogaze.backends import AnswerStore
-
-    if run.setup.models is None or run.folder is None or not run.folder.answers.is_file():
-        return 0, 0.0
-    answers = AnswerStore(run.folder.answers)
-    spent = [answers.usage(name) for name in run.setup.models.models]
-    answers.close()
-    return sum(usage.calls for usage in spent), sum(usage.cost_usd for usage in spent)
 
 
 def in_words(found: CostEstimate) -> str:

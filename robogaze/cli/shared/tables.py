@@ -52,7 +52,7 @@ def print_tables(tables: Iterable[ResultTable], form: str) -> None:
 
 
 def write_files(out: Path, files: Iterable[tuple[str, str]], what: str) -> None:
-    """Write files into a folder and print on stderr what was written where."""
+    """Write files into a folder; print on stderr `what` they are, and the folder."""
     from robogaze.store import write_whole
 
     out.mkdir(parents=True, exist_ok=True)

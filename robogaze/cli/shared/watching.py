@@ -11,18 +11,17 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, aclosing, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from robogaze.cli.shared import runs
+from robogaze.cli.shared.options import Command, with_options
 
 if TYPE_CHECKING:
-    from robogaze.domains import Domain
     from robogaze.reporting.trackers import Tracker
+    from robogaze.run.setup import RunSetup
     from robogaze.run.watch import CheckpointResult, Watch, WatchOptions
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 SCHEMA_VERSION = 1
 """Of the lines that --watch --json prints."""
@@ -35,24 +34,40 @@ EXIT_GATE = 3
 def options(command: Command) -> Command:
     """--watch, --until, --until-idle, --per-checkpoint, --gate and --baseline."""
     seconds = click.FloatRange(min=0, min_open=True)
-    for option in (
-        click.option("--baseline", metavar="NAME|PATH",
-                     help="With --watch: checkpoint or run to compare with.  [default: the first checkpoint]"),
-        click.option("--gate", type=click.Path(path_type=Path),
-                     help="With --watch: rules for each checkpoint; the first one to fail ends the watch with exit "
-                          "code 3."),
-        click.option("--per-checkpoint", type=click.IntRange(min=1), metavar="N",
-                     help="With --watch: treat a checkpoint as complete when it has N clips."),
-        click.option("--until-idle", type=seconds, metavar="SECONDS",
-                     help="With --watch: end when nothing has arrived for this time."),
-        click.option("--until", metavar="FILE|-",
-                     help="With --watch: end once all clips are scored and FILE exists or, with -, stdin has sent a "
-                          "line or ended."),
-        click.option("--watch", is_flag=True,
-                     help="Score clips as they appear, with a folder in --out for each checkpoint."),
-    ):  # fmt: skip
-        command = option(command)
-    return command
+    return with_options(
+        command,
+        click.option(
+            "--watch", is_flag=True, help="Score clips as they appear, with a folder in --out for each checkpoint."
+        ),
+        click.option(
+            "--until",
+            metavar="FILE|-",
+            help="With --watch: end once all clips are scored and FILE exists or, with -, stdin has sent a line or "
+            "ended.",
+        ),
+        click.option(
+            "--until-idle",
+            type=seconds,
+            metavar="SECONDS",
+            help="With --watch: end when nothing has arrived for this time.",
+        ),
+        click.option(
+            "--per-checkpoint",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="With --watch: treat a checkpoint as complete when it has N clips.",
+        ),
+        click.option(
+            "--gate",
+            type=click.Path(path_type=Path),
+            help="With --watch: rules for each checkpoint; the first one to fail ends the watch with exit code 3.",
+        ),
+        click.option(
+            "--baseline",
+            metavar="NAME|PATH",
+            help="With --watch: checkpoint or run to compare with.  [default: the first checkpoint]",
+        ),
+    )
 
 
 @dataclass(frozen=True)
@@ -122,8 +137,7 @@ def watch(
     watching = Watch(paths, setup, given.run_options(out), flags.watch_options(page), os.environ)
     quiet_retries()
     runs.say_what_is_kept(watching.out)
-    shown = _Shown(setup.domain, {"domain": setup.domain.id, "domain_version": setup.domain.file.version,
-                                  "pipeline": setup.pipeline.name}, tracker, as_json)  # fmt: skip
+    shown = _Shown(setup, tracker, as_json)
 
     async def watched() -> None:
         async with aclosing(watching.results()) as results:
@@ -155,8 +169,7 @@ def _say_nothing_was_checked(watching: Watch, baseline: str | None) -> None:
 class _Shown:
     """Prints checkpoints and sends their numbers to a tracker, in one run of the tracker."""
 
-    domain: Domain
-    made: Mapping[str, str | int]
+    setup: RunSetup
     tracker: Tracker | None
     as_json: bool
     stack: ExitStack = field(default_factory=ExitStack)
@@ -168,7 +181,7 @@ class _Shown:
     def show(self, result: CheckpointResult, out: Path) -> None:
         from robogaze.reporting.trackers import run_numbers
 
-        numbers = run_numbers(result.summaries, result.unreadable, self.domain)
+        numbers = run_numbers(result.summaries, result.unreadable, self.setup.domain)
         click.echo(
             json.dumps(_as_json(result, numbers), ensure_ascii=False) if self.as_json else _line(result, numbers)
         )
@@ -195,7 +208,7 @@ class _Shown:
         try:
             with redirect_stdout(sys.stderr):  # the libraries print what they do, and stdout is data
                 if self._log is None:
-                    made = {"robogaze": __version__, **self.made}
+                    made = {"robogaze": __version__, **self.setup.tracked}
                     self._log = self.stack.enter_context(open_run(self.tracker, out.resolve().name, made))
                 self._log(numbers, result.step)
             click.echo(f"sent to {self.tracker.place}: {result.name} at step {result.step}", err=True)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.events import Box
-from robogaze.evidence.base import FrameView, Series, Signal, ViewSignals
+from robogaze.evidence.base import FrameView, Series, Signal, ViewSignals, reduced
 
 _SIDE_PX = 64  # the longer side of a thumbnail
 _DARK_LEVELS, _DARKER_LEVELS = 60, 40  # luma of a dark place, and how far it is below the place's median
@@ -41,12 +41,8 @@ class DarkPatch:
 
     def update(self, frame: FrameView) -> None:
         """Take the next frame."""
-        height, width = frame.small_gray.shape
-        scale = min(1.0, _SIDE_PX / max(height, width))
-        size = (max(1, round(width * scale)), max(1, round(height * scale)))
-        thumbnail = cv2.resize(frame.small_gray, size, interpolation=cv2.INTER_AREA)
         self._times_s.append(frame.time_s)
-        self._thumbnails.append(np.asarray(thumbnail, dtype=np.uint8))
+        self._thumbnails.append(reduced(frame.small_gray, _SIDE_PX))
 
     def finish(self) -> ViewSignals:
         """Both series over all frames, with the patch's box."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.events import Box
-from robogaze.evidence.base import FrameView, Signal, ViewSignals
+from robogaze.evidence.base import FrameView, Signal, ViewSignals, band_across
 
 _STEP_LEVELS = 8
 """Two rows differ sharply where they differ by this much more than the pairs of rows above and below."""
@@ -24,7 +24,6 @@ _PARTS, _LEAST_PARTS = 6, 4
 _BEFORE_PX = (5, 3)  # rows and columns: a step that was this near in the frame before is not new
 _UPDATE_RATE, _USUAL = 0.03, 0.3  # of the running mean of steps; from this mean on, a step is usual
 _LEAST_PX = 32  # a picture with a shorter side has too few rows and columns
-_BOX = 0.05  # of the height, on each side of the line
 
 Steps = NDArray[np.uint8]
 """1 where a row differs sharply from the next, shape (rows - 3, columns)."""
@@ -69,10 +68,7 @@ class Seams:
         line = int(along.argmax())
         self._seams.append(float(along[line]))
         if along[line] > 0:
-            height = (line + 2) / frame.gray.shape[0]
-            self._boxes[frame.number] = Box(
-                left=0.0, top=max(0.0, height - _BOX), right=1.0, bottom=min(1.0, height + _BOX)
-            )
+            self._boxes[frame.number] = band_across((line + 2) / frame.gray.shape[0])
 
     def finish(self) -> ViewSignals:
         """The series over all frames; NaN in the first one and in pictures under 32 px."""

@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.evidence.base import FrameView, Signal, ViewSignals
+from robogaze.evidence.base import FrameView, Signal, ViewSignals, reduced
 from robogaze.evidence.series import own_level
 
 _Values = NDArray[np.float32]
@@ -69,7 +69,8 @@ class Sharpness:
             self._sharpness.append(math.nan)
             self._across.append((math.nan,) * len(_DIRECTIONS))
             return
-        whole, *across = _sharpness(_working_picture(frame))
+        gray = reduced(frame.gray, WORK_SIDE_PX).astype(np.float32)
+        whole, *across = _sharpness(cv2.GaussianBlur(gray, (0, 0), _SMOOTH_PX))
         self._sharpness.append(whole)
         self._across.append(tuple(across))
 
@@ -78,15 +79,6 @@ class Sharpness:
         across = np.array(self._across)
         drops = [1 - series / own_level(series, self._times_s, _OWN_PERCENT) for series in across.T]
         return ViewSignals({"sharpness": np.array(self._sharpness), "sharpness_drop": np.max(drops, axis=0)})
-
-
-def _working_picture(frame: FrameView) -> cv2.typing.MatLike:
-    """The luma on which edges are measured."""
-    height, width = frame.gray.shape
-    scale = min(1.0, WORK_SIDE_PX / max(height, width))
-    size = (max(1, round(width * scale)), max(1, round(height * scale)))
-    gray = cv2.resize(frame.gray, size, interpolation=cv2.INTER_AREA).astype(np.float32)
-    return cv2.GaussianBlur(gray, (0, 0), _SMOOTH_PX)
 
 
 def _sharpness(gray: cv2.typing.MatLike) -> Iterator[float]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.events import Box
-from robogaze.evidence.base import FrameView, Signal, ViewSignals
+from robogaze.evidence.base import FrameView, Signal, ViewSignals, band_across
 
 _BAND_PX = 4  # rows of the reduced picture in a band
 _REACH = 1 / 8  # of the width: the largest shift that is tried
@@ -90,9 +90,7 @@ class Tears:
         for frame, line in enumerate(self._lines):
             if line is not None and not self._continues(frame, line):
                 tears[frame] = abs(line.jump_px) / self._width
-                boxes[frame] = Box(
-                    left=0.0, top=max(0.0, line.height - 0.05), right=1.0, bottom=min(1.0, line.height + 0.05)
-                )
+                boxes[frame] = band_across(line.height)
         return ViewSignals({"tear": tears}, {"tear": boxes})
 
     def _continues(self, frame: int, line: Line) -> bool:

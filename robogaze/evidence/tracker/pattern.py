@@ -103,7 +103,7 @@ def spectra(image: Image) -> Spectra:
 
 
 class _Template(NamedTuple):
-    """A pattern of one size: what the transforms of a picture are multiplied with, its sum of squares, its pixels."""
+    """A pattern of one size: the factors for the transforms of a picture, its sum of squares, its number of pixels."""
 
     transforms: NDArray[np.complex64]
     squares: float

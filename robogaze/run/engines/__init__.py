@@ -5,10 +5,12 @@ with a class that takes an `EngineContext` (see `robogaze.run.engines.base`), an
 the group `robogaze.engines`.
 """
 
-from robogaze.registry import Registry
-from robogaze.run.engines.base import EngineFactory
+from collections.abc import Callable
 
-ENGINES: Registry[EngineFactory] = Registry(
+from robogaze.registry import Registry
+from robogaze.run.engines.base import Engine, EngineContext
+
+ENGINES: Registry[Callable[[EngineContext], Engine]] = Registry(
     "engines",
     {
         "local": "robogaze.run.engines.local:Local",

@@ -19,7 +19,7 @@ from robogaze.stages.pipeline import Pipeline
 from robogaze.threads import on_core
 
 _THUMBNAIL_PX, _THUMBNAIL_VIEW_PX = 480, 320
-"""The longer side of a stored frame of a single view, and that of each of several views."""
+"""The longer side of a stored frame with one view, and of each view of a stored frame with several views."""
 
 Decoded = Callable[[str, float], None]
 """Takes a clip's id and its decoded share (NaN if the file does not state its length)."""
@@ -60,7 +60,7 @@ class EngineContext:
 
 
 class Engine(Protocol):
-    """Diagnoses clips in one or several processes."""
+    """Diagnoses clips in one or several processes. Made from an `EngineContext`; nothing is started before `run`."""
 
     def run(self, tasks: Sequence[Task]) -> AsyncGenerator[Result, None]:
         """Diagnose clips, roughly in their order, and yield each result as soon as it is known.
@@ -70,20 +70,12 @@ class Engine(Protocol):
         """
 
 
-class EngineFactory(Protocol):
-    """Makes an engine."""
-
-    def __call__(self, context: EngineContext, /) -> Engine:
-        """Make an engine without starting anything."""
-
-
 @dataclass(frozen=True)
 class ClipWorker:
     """Diagnoses a clip. With the same answers, a clip has the same result on every engine."""
 
     pipeline: Pipeline
     models: Models | None = None
-    decoder: str = "pyav"
     on_decoded: Decoded | None = None
 
     async def __call__(self, task: Task, decoding: asyncio.Semaphore) -> Result:
@@ -92,9 +84,7 @@ class ClipWorker:
             try:
                 async with decoding:
                     watch = None if self.on_decoded is None else partial(self.on_decoded, task.clip_id)
-                    opening = open_clip(
-                        task.entry.with_(clip_id=task.clip_id), self.pipeline, self.models, self.decoder, watch
-                    )
+                    opening = open_clip(task.entry.with_(clip_id=task.clip_id), self.pipeline, self.models, watch)
                     opened = await on_core(stack.enter_context, opening)
                 report = await diagnose(opened, self.pipeline, self.models)
                 frames = await on_core(_thumbnails, opened, frames_to_show(report))

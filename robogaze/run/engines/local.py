@@ -16,11 +16,11 @@ class Local:
     def __init__(self, context: EngineContext) -> None:
         setup = context.setup
         self.clips_at_once = context.options.clips_at_once
-        self.worker = ClipWorker(setup.pipeline, context.models, setup.decoder, context.on_decoded)
+        self.worker = ClipWorker(setup.pipeline, context.models, context.on_decoded)
 
     async def run(self, tasks: Sequence[Task]) -> AsyncGenerator[Result, None]:
         """See `Engine`."""
-        # Only decoding uses this machine's cores; to decode more clips at once than cores would only use memory.
+        # Only decoding uses this machine's cores. Decoding more clips at once than there are cores only uses memory.
         cores = os.cpu_count() or 1
         decoding = asyncio.Semaphore(cores)
         waiting = list(reversed(tasks))

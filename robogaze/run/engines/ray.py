@@ -40,7 +40,6 @@ class WorkerConfig:
     domain: str
     pipeline: str
     models: ModelsConfig | None
-    decoder: str
     options: RunOptions
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
 
@@ -52,16 +51,18 @@ class WorkerConfig:
         names = {"OPENAI_API_KEY", "ROBOGAZE_API_KEY", *(model.api_key_env for model in models if model.api_key_env)}
         secrets = {name: context.environ[name] for name in names if name in context.environ}
         options = replace(context.options, engine="local", out=None)
-        return cls(setup.domain_path, setup.pipeline.name, setup.models, setup.decoder, options, secrets)
+        return cls(setup.domain_path, setup.pipeline.name, setup.models, options, secrets)
 
 
 class Ray:
     """Diagnoses clips on a Ray cluster, `workers` blocks at a time, by default as many as the cluster has cores.
 
-    The cluster is the one that this process is connected to, else the one at `address` ("auto" for a cluster on this
-    machine), else a new one on this machine. (Without an address, Ray would join the last cluster that was started
-    here, and wait forever if that was killed.) Answers are not cached: the requests of a lost worker are sent again. A
-    clip that was answered by another model than the first clips is not yielded, and stops the run.
+    Clips are sent to the cluster that this process is connected to, else to the cluster at `address` ("auto" for a
+    cluster on this machine), else to a new cluster on this machine. (Without an address, Ray would join the last
+    cluster that was started here, and wait forever if that cluster was killed.)
+
+    Answers are not cached: the requests of a lost worker are sent again. A clip that was answered by another model than
+    the first clips is not yielded, and stops the run.
     """
 
     def __init__(self, context: EngineContext) -> None:
@@ -147,7 +148,7 @@ def _work(tasks: list[Task], config: WorkerConfig) -> tuple[list[Result], RunSto
 
 async def _diagnose(tasks: list[Task], config: WorkerConfig) -> tuple[list[Result], RunStopped | None]:
     pipeline = Pipeline.build(load_domain(config.domain), config.pipeline)
-    setup = RunSetup(config.domain, pipeline, config.models, config.decoder)
+    setup = RunSetup(config.domain, pipeline, config.models)
     models = None
     if config.models is not None:
         models = Models.open(config.models, None, config.secrets, outage_s=config.options.outage_s)

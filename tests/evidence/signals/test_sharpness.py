@@ -6,7 +6,7 @@ from robogaze.evidence.signals.sharpness import Sharpness
 from robogaze.media.decode import Image
 
 from ..measuring import measured_by
-from ..planted import blurred, dimmed, fogged
+from ..planted import blurred, fogged
 from ..procedural import Take, encoded, film
 
 
@@ -32,11 +32,6 @@ def test_sharpness_drops_only_in_blurred_frames() -> None:
     fault = np.arange(24)[10:16]
     assert drop[fault].min() > 0.5
     assert np.delete(drop, fault).max() < 0.15
-
-
-def test_half_the_light_does_not_change_sharpness() -> None:
-    images = dimmed(film(4, Take(frames=12)), 6, 12, 0.5)
-    assert np.abs(measured_by(Sharpness, images).series["sharpness_drop"]).max() < 0.25
 
 
 def test_sharpness_is_undefined_without_edges() -> None:

@@ -109,12 +109,6 @@ def test_camera_motion_is_unknown_with_a_plain_background() -> None:
     assert all(place is not None for place in track.places)
 
 
-def test_a_box_that_is_too_small_is_refused() -> None:
-    frame = LINE.frames()[0]
-    with pytest.raises(TooSmall, match="cannot be followed"):
-        follow(lambda place: frame, 1, 0, Box(left=0.5, top=0.5, right=0.505, bottom=0.6))
-
-
 # Several objects together, on smaller pictures.
 
 SLOW = Scene(lambda t: (300 + 10 * t, 180), seconds=3)
@@ -152,5 +146,5 @@ def test_whether_a_box_can_be_followed_depends_on_the_working_picture() -> None:
     box = Box(left=0.5, top=0.5, right=0.515, bottom=0.6)
     assert can_follow(box, image)
     assert not can_follow(box, image, side_px=320)
-    with pytest.raises(TooSmall):
+    with pytest.raises(TooSmall, match="cannot be followed"):
         FollowedObjects([box], side_px=320).next(image)
