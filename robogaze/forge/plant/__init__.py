@@ -46,7 +46,7 @@ PLANTERS: Registry[Callable[..., GlitchEdit]] = Registry(
         "reword": f"{_INSTRUCTION}:reword",
     },
 )
-"""Planters by name: (scene, random generator) -> edit; REWORD also takes the change of the instruction."""
+"""Planters by name. A planter takes a scene and a random generator; REWORD also takes the change of the instruction."""
 
 REWORD = "reword"
 """The planter that changes only the instruction."""

@@ -155,7 +155,7 @@ def freeze(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
         raise DrawRejected("too short")
     first = int(rng.integers(low + 1, high - frames))
     last = first + frames
-    return PlaybackEdit((first, last), time=lambda number: first - 1 if first <= number < last else number)
+    return PlaybackEdit((first, last), time=lambda number: first - 1)
 
 
 def shake(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
@@ -164,8 +164,6 @@ def shake(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     knocks = rng.normal(size=(last - first, 5)) * rng.uniform(0.7, 1.3) * [1.4, 1.1, 0.006, 0.013, 0.013]
 
     def camera(number: int, view: Camera) -> Camera:
-        if not first <= number < last:
-            return view
         azimuth, elevation, *shift = knocks[number - first]
         x, y, z = np.add(view.lookat, shift)
         return replace(view, lookat=(x, y, z), azimuth=view.azimuth + azimuth, elevation=view.elevation + elevation)
@@ -181,8 +179,6 @@ def look_away(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     aside = 0.3 if subtask.goal.at[1] < 0 else -0.3
 
     def camera(number: int, view: Camera) -> Camera:
-        if number < first:
-            return view
         share = ease(number, first, frames)
         x, y, z = np.add(view.lookat, share * np.array([-0.25, aside, 0.2]))
         return replace(view, lookat=(x, y, z), distance=view.distance * (1 - 0.4 * share))
@@ -211,8 +207,6 @@ def cover(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     kind = (mujoco.mjtGeom.mjGEOM_CAPSULE, mujoco.mjtGeom.mjGEOM_ELLIPSOID)[rng.integers(2)]
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        if not first <= number < last:
-            return
         eye = drawn.camera[0]
         ahead, up = np.array(eye.forward), np.array(eye.up)
         right = np.cross(ahead, up)
@@ -233,7 +227,7 @@ def change_light(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
         for light in drawn.lights[: drawn.nlight]:
-            factor = 1 + (most - 1) * (ease(number, first, ramp) if number >= first else 0.0)
+            factor = 1 + (most - 1) * ease(number, first, ramp)
             light.ambient[:] = light.ambient * factor
             light.diffuse[:] = light.diffuse * factor
 
@@ -247,8 +241,8 @@ def move_lamp(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     way = np.array([rng.uniform(-0.25, 0.25), rng.choice([-1, 1]) * rng.uniform(0.35, 0.7), 0.0])
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        share = ease(number, first, ramp) if number >= first else 0.0
-        for light in drawn.lights[: drawn.nlight] if share else ():
+        share = ease(number, first, ramp)
+        for light in drawn.lights[: drawn.nlight]:
             if light.castshadow:
                 light.dir[:] = light.dir + share * way
                 light.pos[:] = light.pos - 1.6 * share * way

@@ -49,23 +49,23 @@ def _same(number: int, value: _T) -> _T:
     return value
 
 
-def _nothing(number: int, drawn: mujoco.MjvScene) -> None:
-    return None
-
-
-def _as_drawn(number: int, frame: Frame) -> Frame:
-    return frame
+def _nothing(number: int, changed: object) -> None:
+    pass
 
 
 @dataclass(frozen=True)
 class PlaybackEdit:
-    """A change of the playback. Each of the five functions takes the number of a frame and what it may change.
+    """A change of the playback.
 
-    `frames` are the first frame that it may change and the one after the last. `bodies` are the bodies that are
-    rendered differently ("" for added ones), empty for edits of time, light, camera or picture. `hides` are the bodies
-    that are invisible when the edit is at its strongest. `picture` returns the same array if nothing changes. An edit
-    with a `view` shows in this view only, and an edit of the picture with a `part` (left, top, right, bottom, as shares
-    of a view) in this part only. `description_fields` are names for the description.
+    `frames` are the first frame that the edit may change and the one after the last; the five functions are called for
+    these frames only. `time` returns the number of the frame to show instead. The other functions take the number of a
+    frame and what they may change: `state` and `scene` change it in place, `camera` and `picture` return the changed
+    one.
+
+    `bodies` are the bodies that are rendered differently ("" for added ones), empty for edits of time, light, camera or
+    picture. `hides` are the bodies that are invisible when the edit is at its strongest. An edit with a `view` shows in
+    this view only. An edit of the picture with a `part` (left, top, right, bottom, as shares of a view) shows in this
+    part only. `description_fields` are names for the description.
     """
 
     frames: tuple[int, int] = (0, 0)
@@ -73,23 +73,27 @@ class PlaybackEdit:
     hides: tuple[str, ...] = ()
     description_fields: Mapping[str, str] = field(default_factory=dict)
     time: Callable[[int], int] = lambda number: number
-    state: Callable[[int, Vector], Vector] = _same
+    state: Callable[[int, Vector], None] = _nothing
     scene: Callable[[int, mujoco.MjvScene], None] = _nothing
     camera: Callable[[int, Camera], Camera] = _same
-    picture: Callable[[int, Frame], Frame] = _as_drawn
+    picture: Callable[[int, Frame], Frame] = _same
     view: str | None = None
     part: tuple[float, float, float, float] | None = None
 
     @property
     def edits_picture(self) -> bool:
-        """Whether it changes only the finished picture."""
-        return self.picture is not _as_drawn
+        """Whether the edit changes only the finished picture."""
+        return self.picture is not _same
 
     @property
     def part_share(self) -> float:
-        """The share of a view that its part fills."""
+        """The share of a view that the part fills."""
         left, top, right, bottom = self.part or (0.0, 0.0, 1.0, 1.0)
         return (right - left) * (bottom - top)
+
+    def covers(self, number: int) -> bool:
+        """Whether the edit may change a frame."""
+        return self.frames[0] <= number < self.frames[1]
 
 
 @dataclass(frozen=True)
@@ -106,10 +110,6 @@ class Playback:
     @property
     def first_view(self) -> str:
         return next(iter(self.views))
-
-    def edits_in(self, view: str) -> list[PlaybackEdit]:
-        """The edits that show in a view."""
-        return [edit for edit in self.edits if edit.view in (None, view)]
 
 
 class Renderer:
@@ -158,12 +158,14 @@ class Renderer:
 
     def update_scene(self, playback: Playback, number: int, view: str) -> None:
         """Update the rendered scene to a frame and a view."""
-        edits = playback.edits_in(view)
-        for edit in edits:
-            number = edit.time(number)
+        in_view = [edit for edit in playback.edits if edit.view in (None, view)]
+        for edit in in_view:
+            if edit.covers(number):
+                number = edit.time(number)
+        edits = [edit for edit in in_view if edit.covers(number)]
         state = playback.recording.states[number].copy()
         for edit in edits:
-            state = edit.state(number, state)
+            edit.state(number, state)
         self._data.qpos[:] = state
         mujoco.mj_forward(self._model, self._data)
         shown = playback.views[view]
@@ -315,7 +317,7 @@ def body_of(model: mujoco.MjModel, geom: mujoco.MjvGeom) -> str:
 def apply_picture_edits(playback: Playback, number: int, frame: Frame) -> Frame:
     """A frame after the edits of the finished picture; the same array if nothing changes."""
     for edit in playback.edits:
-        if edit.edits_picture and edit.frames[0] <= number < edit.frames[1]:
+        if edit.edits_picture and edit.covers(number):
             frame = frame.copy()
             for view in playback.views if edit.view is None else (edit.view,):
                 panel = frame[_panel(playback, view, frame)]

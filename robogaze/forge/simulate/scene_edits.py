@@ -88,12 +88,11 @@ def _reshaped(
     start = recorded.recording.scene.qpos_start(obj)
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        if first <= number < last:
-            share = ease(number, first, ramp)
-            if back and last < recorded.frame_count:
-                share *= 1 - ease(number, last - ramp, ramp + 1)
-            foot = recorded.recording.states[number, start : start + 3]
-            transform(list(geoms_of(recorded, drawn, (obj,))), foot, np.eye(3) + share * change)
+        share = ease(number, first, ramp)
+        if back and last < recorded.frame_count:
+            share *= 1 - ease(number, last - ramp, ramp + 1)
+        foot = recorded.recording.states[number, start : start + 3]
+        transform(list(geoms_of(recorded, drawn, (obj,))), foot, np.eye(3) + share * change)
 
     return PlaybackEdit((first, last), bodies=(obj,), description_fields={"object": obj}, scene=scene)
 
@@ -109,7 +108,7 @@ def recolour(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     new = np.array(far[rng.integers(len(far))].rgb)
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        share = ease(number, first, ramp) if number >= first else 0.0
+        share = ease(number, first, ramp)
         for geom in geoms_of(recorded, drawn, (obj,)):
             geom.rgba[:3] = geom.rgba[:3] * (1 - share) + new * share
 
@@ -123,8 +122,7 @@ def fade_out(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     (first, last), ramp = recorded.interval(rng, low, high, lasting_share=1.0), recorded.ramp(rng, 20, 40)
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        if first <= number < last:
-            _fade(list(geoms_of(recorded, drawn, (obj,))), 1 - ease(number, first, ramp))
+        _fade(list(geoms_of(recorded, drawn, (obj,))), 1 - ease(number, first, ramp))
 
     return PlaybackEdit((first, last), bodies=(obj,), description_fields={"object": obj}, scene=scene)
 
@@ -136,14 +134,11 @@ def fade_in(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     target = np.array([*recorded.free_spot(rng, hidden.radius_m), 0, 1, 0, 0, 0])
     start = recorded.recording.scene.qpos_start(hidden.name)
 
-    def state(number: int, whole: Vector) -> Vector:
-        if first <= number < last:
-            whole[start : start + 7] = target
-        return whole
+    def state(number: int, whole: Vector) -> None:
+        whole[start : start + 7] = target
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        if first <= number < last:
-            _fade(list(geoms_of(recorded, drawn, (hidden.name,))), ease(number, first, ramp))
+        _fade(list(geoms_of(recorded, drawn, (hidden.name,))), ease(number, first, ramp))
 
     names = {"object": hidden.name}
     return PlaybackEdit((first, last), bodies=(hidden.name,), description_fields=names, state=state, scene=scene)
@@ -156,16 +151,13 @@ def morph(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     (first, last), ramp = recorded.interval(rng, low, high, lasting_share=1.0), recorded.ramp(rng, 20, 40)
     start, other = recorded.recording.scene.qpos_start(obj), recorded.recording.scene.qpos_start(hidden)
 
-    def state(number: int, whole: Vector) -> Vector:
-        if first <= number < last:
-            whole[other : other + 7] = whole[start : start + 7]
-        return whole
+    def state(number: int, whole: Vector) -> None:
+        whole[other : other + 7] = whole[start : start + 7]
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        if first <= number < last:
-            share = ease(number, first, ramp)
-            _fade(list(geoms_of(recorded, drawn, (obj,))), 1 - share)
-            _fade(list(geoms_of(recorded, drawn, (hidden,))), share)
+        share = ease(number, first, ramp)
+        _fade(list(geoms_of(recorded, drawn, (obj,))), 1 - share)
+        _fade(list(geoms_of(recorded, drawn, (hidden,))), share)
 
     names = {"object": obj, "other": hidden}
     return PlaybackEdit((first, last), bodies=(obj, hidden), description_fields=names, state=state, scene=scene)
@@ -191,9 +183,8 @@ def double(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     ]
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        if first <= number < last:
-            for geom in list(geoms_of(recorded, drawn, (obj.name,))):
-                draw_copy(drawn, geom, geom.pos + away, np.array(geom.mat))
+        for geom in list(geoms_of(recorded, drawn, (obj.name,))):
+            draw_copy(drawn, geom, geom.pos + away, np.array(geom.mat))
 
     return PlaybackEdit((first, last), bodies=("",), description_fields={"object": obj.name}, scene=scene)
 
@@ -225,9 +216,8 @@ def lose_part(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     first, last = _during(recorded, rng)
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        if first <= number < last:
-            for geom in geoms_of(recorded, drawn, bodies):
-                geom.pos[2] = _OUT_OF_SIGHT_M
+        for geom in geoms_of(recorded, drawn, bodies):
+            geom.pos[2] = _OUT_OF_SIGHT_M
 
     return PlaybackEdit(
         (first, last),
@@ -246,11 +236,10 @@ def copy_hand(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     away = np.array([rng.uniform(-0.05, 0.1), rng.choice([-1, 1]) * rng.uniform(0.13, 0.2), rng.uniform(0.0, 0.08)])
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        if first <= number < last:
-            geoms = list(geoms_of(recorded, drawn, bodies))
-            pivot = np.mean([geom.pos for geom in geoms], axis=0)
-            for geom in geoms:
-                draw_copy(drawn, geom, pivot + turn @ (geom.pos - pivot) + away, turn @ geom.mat)
+        geoms = list(geoms_of(recorded, drawn, bodies))
+        pivot = np.mean([geom.pos for geom in geoms], axis=0)
+        for geom in geoms:
+            draw_copy(drawn, geom, pivot + turn @ (geom.pos - pivot) + away, turn @ geom.mat)
 
     return PlaybackEdit(
         (first, last),
@@ -272,9 +261,8 @@ def graft(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     rise = recorded.ramp(rng, 3, 4)
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        if first <= number < last:
-            for start, end, radius in ends:
-                _limb(drawn, start, end, ease(number, first, rise) * radius, np.array(material.rgba))
+        for start, end, radius in ends:
+            _limb(drawn, start, end, ease(number, first, rise) * radius, np.array(material.rgba))
 
     return PlaybackEdit((first, last), bodies=("",), scene=scene)
 
@@ -296,12 +284,11 @@ def bend(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     ramp = recorded.ramp(rng, 3, 9)
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        if first <= number < last:
-            share = ease(number, first, ramp) * (
-                1 - (ease(number, last - ramp, ramp + 1) if last < recorded.frame_count else 0)
-            )
-            geoms = list(geoms_of(recorded, drawn, bodies))
-            transform(geoms, np.mean([geom.pos for geom in geoms], axis=0), np.eye(3) + share * change)
+        share = ease(number, first, ramp) * (
+            1 - (ease(number, last - ramp, ramp + 1) if last < recorded.frame_count else 0)
+        )
+        geoms = list(geoms_of(recorded, drawn, bodies))
+        transform(geoms, np.mean([geom.pos for geom in geoms], axis=0), np.eye(3) + share * change)
 
     part = "hand" if bodies[0].endswith(HAND) else "wrist"
     return PlaybackEdit(
@@ -322,10 +309,9 @@ def swap_marks(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     other = {materials[0].id: materials[1].rgba, materials[1].id: materials[0].rgba}
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        if first <= number < last:
-            for geom in drawn.geoms[: drawn.ngeom]:
-                if geom.matid in other:
-                    geom.rgba[:] = other[geom.matid]
+        for geom in drawn.geoms[: drawn.ngeom]:
+            if geom.matid in other:
+                geom.rgba[:] = other[geom.matid]
 
     marked = {
         int(body) for body, own in zip(scene_.model.geom_bodyid, scene_.model.geom_matid, strict=True) if own in other

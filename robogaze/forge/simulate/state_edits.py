@@ -25,10 +25,8 @@ def _moved(
     """An edit that sets an object's pose (place and quaternion) from frame `first` to before frame `last`."""
     start = recorded.recording.scene.qpos_start(obj)
 
-    def state(number: int, whole: Vector) -> Vector:
-        if first <= number < last:
-            whole[start : start + 7] = change(number, whole[start : start + 7].copy())
-        return whole
+    def state(number: int, whole: Vector) -> None:
+        whole[start : start + 7] = change(number, whole[start : start + 7].copy())
 
     return PlaybackEdit((first, last), bodies=(obj,), description_fields={"object": obj}, state=state)
 
@@ -74,11 +72,9 @@ def swap(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     last = last if "short" in recorded.ways else recorded.frame_count
     start, other = recorded.recording.scene.qpos_start(obj), recorded.recording.scene.qpos_start(hidden)
 
-    def state(number: int, whole: Vector) -> Vector:
-        if first <= number < last:
-            whole[other : other + 7] = whole[start : start + 7]
-            whole[start : start + 7] = _GONE
-        return whole
+    def state(number: int, whole: Vector) -> None:
+        whole[other : other + 7] = whole[start : start + 7]
+        whole[start : start + 7] = _GONE
 
     names = {"object": obj, "other": hidden}
     return PlaybackEdit((first, last), bodies=(obj, hidden), description_fields=names, state=state)
@@ -153,10 +149,8 @@ def move_by_itself(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     to = fixture.travel_m * share if fixture.offset_m < fixture.travel_m / 2 else fixture.travel_m * (1 - share)
     place, at = recorded.recording.scene.qpos_start(fixture.name), to / fixture.lever_m
 
-    def state(number: int, whole: Vector) -> Vector:
-        if number >= first:
-            whole[place] += (at - whole[place]) * ease(number, first, frames)
-        return whole
+    def state(number: int, whole: Vector) -> None:
+        whole[place] += (at - whole[place]) * ease(number, first, frames)
 
     window = (first, recorded.frame_count)
     return PlaybackEdit(window, bodies=(fixture.name,), description_fields={"object": fixture.name}, state=state)
@@ -191,13 +185,11 @@ def trail(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     fingers = [recorded.recording.scene.model.joint(f"{subtask.side}{name}").qposadr[0] for name in FINGERS]
     start = recorded.recording.scene.qpos_start(obj)
 
-    def state(number: int, whole: Vector) -> Vector:
-        if first <= number < last:
-            share = ease(number, first, ramp) * (1 - ease(number, last - ramp, ramp + 1))
-            # Neither into the table nor into another object.
-            whole[start + 2] = max(whole[start + 2] - gap * share, min(whole[start + 2], _CLEAR_M))
-            whole[fingers] += (OPEN_M / 2 - whole[fingers]) * share
-        return whole
+    def state(number: int, whole: Vector) -> None:
+        share = ease(number, first, ramp) * (1 - ease(number, last - ramp, ramp + 1))
+        # Neither into the table nor into another object.
+        whole[start + 2] = max(whole[start + 2] - gap * share, min(whole[start + 2], _CLEAR_M))
+        whole[fingers] += (OPEN_M / 2 - whole[fingers]) * share
 
     bodies = (obj, *(f"{subtask.side}{name}" for name in FINGERS))
     return PlaybackEdit(
