@@ -85,27 +85,21 @@ class Group:
     onset_error_s: Estimate
     tiou: Estimate
 
-    def as_json(self) -> dict[str, Any]:
-        shares = {name: getattr(self, name).as_json() for name in ("found", "noticed", "found_untouched")}
-        where = {name: getattr(self, name).as_json() for name in ("onset_error_s", "tiou")}
-        return {"planted": self.planted, "not_examined": self.not_examined, **shares, **where}
-
 
 @dataclass(frozen=True)
 class Alarms:
-    """Events reported in the untouched clips: the proportion of clips with any, per clip, per minute, and by type."""
+    """Events reported in the untouched clips: by type, the proportion of clips with any, per clip, and per minute."""
 
     untouched: int
     partial: int
+    types: Mapping[str, int]
     clips: BoundedProportion
     per_clip: Estimate
     per_minute: Estimate
-    types: Mapping[str, int]
 
     def as_json(self) -> dict[str, Any]:
-        rates = {"per_clip": self.per_clip.as_json(), "per_minute": self.per_minute.as_json()}
-        counts = {"untouched": self.untouched, "partial": self.partial, "types": dict(self.types)}
-        return {**counts, "clips": self.clips.as_json(), **rates}
+        shares = {name: getattr(self, name).as_json() for name in ("clips", "per_clip", "per_minute")}
+        return {"untouched": self.untouched, "partial": self.partial, "types": dict(self.types), **shares}
 
 
 @dataclass(frozen=True)
@@ -174,35 +168,39 @@ def _trial(reference: Report, by_clip: Mapping[str, Report]) -> Trial:
     report = by_clip.get(reference.clip.id)
     whole = event.spans == (reference.clip.span,)
     glitch = annotation_of(reference).findings[0]
-    match, noticed = _matched(glitch, report, event.dimension)
-    found = match is not None
-    localised = None if match is None or whole or report is None else match
-    onset = None if localised is None or report is None else report.events[localised.prediction].onset_s
+    match, noticed = _matched(glitch, report)
+    onset_error_s = tiou = None
+    if match is not None and report is not None and not whole:
+        onset_error_s, tiou = abs(report.events[match.prediction].onset_s - event.onset_s), match.iou
     untouched = by_clip.get(str(planted["untouched"]))
-    untouched_match, _ = _matched(glitch, untouched, event.dimension)
+    untouched_match, _ = _matched(glitch, untouched)
     return Trial(
         source=str(planted["source"]),
         glitch=str(planted["plant"]),
         type=event.type,
         severity=event.severity or 0,
-        found=found if found or _decided(report, event.dimension) else None,
-        noticed=noticed if noticed or _decided(report, event.dimension) else None,
+        found=_answer(match is not None, report, event.dimension),
+        noticed=_answer(noticed, report, event.dimension),
         examined=report is None or report.coverage[event.dimension].state != "not_examined",
-        found_untouched=(
-            untouched_match is not None if untouched_match or _decided(untouched, event.dimension) else None
-        ),
-        onset_error_s=None if onset is None else abs(onset - event.onset_s),
-        tiou=None if localised is None else localised.iou,
+        found_untouched=_answer(untouched_match is not None, untouched, event.dimension),
+        onset_error_s=onset_error_s,
+        tiou=tiou,
     )
 
 
-def _decided(report: Report | None, dimension: str) -> bool:
-    """Whether a report decides on a dimension; a dimension that it does not examine counts as decided."""
-    return report is not None and report.status != "unscored" and dimension not in report.undecided_dimensions
+def _answer(yes: bool, report: Report | None, dimension: str) -> bool | None:
+    """Whether a report has an event; None if it has none and the dimension is undecided in it.
+
+    A dimension that the report does not examine counts as decided.
+    """
+    if yes:
+        return True
+    undecided = report is None or report.status == "unscored" or dimension in report.undecided_dimensions
+    return None if undecided else False
 
 
-def _matched(glitch: AnnotatedEvent, report: Report | None, dimension: str) -> tuple[Match | None, bool]:
-    """The event that is the glitch, and whether any event overlaps it."""
+def _matched(glitch: AnnotatedEvent, report: Report | None) -> tuple[Match | None, bool]:
+    """The event that is the glitch, and whether any event overlaps the glitch."""
     if report is None or report.status == "unscored" or not report.events:
         return None, False
     findings = annotation_of(report).findings
@@ -243,9 +241,8 @@ class _Context:
             return undefined("none was found")
         of, values = zip(*known, strict=True)
         rows = mean_rows(np.array(values))
-        return estimate(
-            float(np.mean(values)), rows, mean, n=len(values), by=Clusters(self.resamples, of), level=self.level
-        )
+        by = Clusters(self.resamples, of)
+        return estimate(float(np.mean(values)), rows, mean, n=len(values), by=by, level=self.level)
 
     def alarms(self, untouched: Sequence[Report], by_clip: Mapping[str, Report]) -> Alarms:
         reports = [by_clip.get(reference.clip.id) for reference in untouched]
