@@ -24,14 +24,15 @@ OVERLAP_M = 1e-3
 _PUSHED_M_PER_S = 0.01
 _SETTLED = 0.95
 _BRIEF_S = 1.5
-"""A thing that appears or vanishes for no longer than this is annotated for as long as it does."""
+"""The longest time for which the whole of an appearance is annotated."""
 
 
 @dataclass(frozen=True)
 class FaultFrames:
-    """The frames in which a fault shows, in order, and those of them in which it develops; the rest is its result.
+    """The frames of a fault, in order.
 
-    `bodies` are all that differ in any frame.
+    The fault shows in the frames `shown` and develops in those of them in `developing`; the rest show its result.
+    `bodies` are the bodies that differ in any frame.
     """
 
     shown: tuple[int, ...]

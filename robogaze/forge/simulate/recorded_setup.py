@@ -48,10 +48,10 @@ class RecordedSetup:
 
     def first_frame(self, phase: str, subtask: Subtask) -> int:
         """The first frame of a phase of a subtask. Raises DrawRejected if there is no such phase."""
-        for known in self.recording.phases:
-            if (known.name, known.subtask) == (phase, subtask.number):
-                return known.first
-        raise DrawRejected(f"no {phase}")
+        first = self.recording.first_frame(phase, subtask.number)
+        if first is None:
+            raise DrawRejected(f"no {phase}")
+        return first
 
     def start(self) -> int:
         """A frame near the start, from which on edits may begin."""

@@ -108,6 +108,13 @@ class Recording:
     def phase_at(self, frame: int) -> Phase:
         return [phase for phase in self.phases if phase.first <= frame][-1]
 
+    def first_frame(self, phase: str, subtask: int) -> int | None:
+        """The first frame of a phase of a subtask, None if there is no such phase."""
+        for known in self.phases:
+            if (known.name, known.subtask) == (phase, subtask):
+                return known.first
+        return None
+
     def pose(self, frame: int, obj: str) -> Vector:
         """Place and quaternion of a movable object at a frame."""
         start = self.scene.qpos_start(obj)
