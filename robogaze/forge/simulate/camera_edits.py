@@ -7,10 +7,9 @@ import mujoco
 import numpy as np
 
 from robogaze.forge.simulate.arm import HAND
-from robogaze.forge.simulate.playback import Frame, PlaybackEdit
+from robogaze.forge.simulate.playback import Frame, PlaybackEdit, draw_new
 from robogaze.forge.simulate.recorded_setup import Generator, RecordedSetup, ease
 from robogaze.forge.simulate.scene import Camera
-from robogaze.forge.simulate.scene_edits import draw_new
 from robogaze.forge.simulate.scene_sampler import DrawRejected
 
 _BLOCK_PX = 16

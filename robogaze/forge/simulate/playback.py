@@ -175,12 +175,15 @@ class Renderer:
         everything = mujoco.mjtCatBit.mjCAT_ALL.value
         camera = self._camera(shown)
         mujoco.mjv_updateScene(self._model, self._data, self._option, None, camera, everything, self.drawn)
-        self._light(playback.recording.scene.lit_lamp_geoms(state))
+        lamps = playback.recording.scene.lit_lamp_geoms(state)
+        for geom in self.drawn.geoms[: self.drawn.ngeom]:
+            if geom.objtype == mujoco.mjtObj.mjOBJ_GEOM and geom.objid in lamps:
+                shine(geom)
         for edit in edits:
             edit.scene(number, self.drawn)
 
     def _add_contact_shadows(self, playback: Playback) -> None:
-        """Soft dark discs under what stands on the table, where the lamp's shadow alone looks detached."""
+        """Add soft dark sheets under what stands on the table, where the lamp's shadow alone looks detached."""
         opacity: dict[str, float] = {}
         for geom in self.drawn.geoms[: self.drawn.ngeom]:
             body = body_of(self._model, geom)
@@ -189,16 +192,17 @@ class Renderer:
             place = self._data.body(obj.name).xpos
             if obj.is_fixture or obj.is_flat or not -_TOUCHES_M < place[2] < _TOUCHES_M:
                 continue
-            turn = self._data.body(obj.name).xmat
-            shade = _SHADE_OPACITY * opacity.get(obj.name, 0.0)
+            shade = np.array([0, 0, 0, _SHADE_OPACITY * opacity.get(obj.name, 0.0)])
             for beyond in _SHADES_M:
-                size = (obj.foot_m[0] + beyond, obj.foot_m[1] + beyond)
-                _add_shade(self.drawn, size, place, turn, shade, is_square=obj.is_square)
-
-    def _light(self, lamps: Collection[int]) -> None:
-        for geom in self.drawn.geoms[: self.drawn.ngeom] if lamps else ():
-            if geom.objtype == mujoco.mjtObj.mjOBJ_GEOM and geom.objid in lamps:
-                shine(geom)
+                wide, deep = obj.foot_m[0] + beyond, obj.foot_m[1] + beyond
+                # MuJoCo reads the half length of a cylinder from the second number.
+                kind, size = mujoco.mjtGeom.mjGEOM_CYLINDER, np.array([wide, _SHADE_HALF_M, 0.0])
+                if obj.is_square:
+                    kind, size = mujoco.mjtGeom.mjGEOM_BOX, np.array([wide, deep, _SHADE_HALF_M])
+                above = np.add(place, (0, 0, _SHADE_UP_M))
+                geom = draw_new(self.drawn, kind, size, above, self._data.body(obj.name).xmat, shade)
+                # A decoration casts no shadow and has no number in a segmentation.
+                geom.transparent, geom.segid, geom.category = 1, -1, mujoco.mjtCatBit.mjCAT_DECOR.value
 
     def _camera(self, view: Camera | str) -> mujoco.MjvCamera:
         camera = mujoco.MjvCamera()
@@ -229,42 +233,37 @@ class Renderer:
         for flag in flags:
             self.drawn.flags[flag] = 0
         numbers = coded[..., 0] + 256 * coded[..., 1] + 65536 * coded[..., 2] - 1
-        shown = [number for number, body in self._bodies_drawn().items() if body in bodies]
+        geoms = self.drawn.geoms[: self.drawn.ngeom]
+        shown = [geom.segid for geom in geoms if body_of(self._model, geom) in bodies]
         return float(np.isin(numbers, shown).mean())
-
-    def _bodies_drawn(self) -> dict[int, str]:
-        """The body of each rendered geom, by its number in a segmentation."""
-        return {geom.segid: body_of(self._model, geom) for geom in self.drawn.geoms[: self.drawn.ngeom]}
 
     def frame_state(self, playback: Playback, number: int, view: str) -> "FrameState":
         """Everything that decides how a frame is rendered."""
         self.update_scene(playback, number, view)
-        return FrameState.of(self._model, self.drawn)
+        geoms = self.drawn.geoms[: self.drawn.ngeom]
+        lights = [np.concatenate([light.ambient, light.diffuse]) for light in self.drawn.lights[: self.drawn.nlight]]
+        eye = self.drawn.camera[0]
+        rows = [np.concatenate([geom.pos, np.ravel(geom.mat), geom.size, geom.rgba]) for geom in geoms]
+        return FrameState(
+            bodies=tuple(body_of(self._model, geom) for geom in geoms),
+            geoms=np.array(rows, np.float32),
+            lights=np.array(lights, np.float32),
+            camera=np.concatenate([eye.pos, eye.forward, eye.up]),
+        )
 
 
 @dataclass(frozen=True)
 class FrameState:
-    """Everything that decides how a frame is rendered: place, rotation, size and colour of each geom, lights and
-    camera.
+    """Everything that decides how a frame is rendered.
+
+    `bodies` names the body of each geom. A row of `geoms` has the place, rotation, size and colour of a geom, a row of
+    `lights` the ambient and diffuse colour of a light.
     """
 
     bodies: tuple[str, ...]
     geoms: NDArray[np.float32]
     lights: NDArray[np.float32]
     camera: NDArray[np.float32]
-
-    @classmethod
-    def of(cls, model: mujoco.MjModel, drawn: mujoco.MjvScene) -> "FrameState":
-        geoms = drawn.geoms[: drawn.ngeom]
-        lights = [np.concatenate([light.ambient, light.diffuse]) for light in drawn.lights[: drawn.nlight]]
-        eye = drawn.camera[0]
-        rows = [np.concatenate([geom.pos, np.ravel(geom.mat), geom.size, geom.rgba]) for geom in geoms]
-        return cls(
-            bodies=tuple(body_of(model, geom) for geom in geoms),
-            geoms=np.array(rows, np.float32),
-            lights=np.array(lights, np.float32),
-            camera=np.concatenate([eye.pos, eye.forward, eye.up]),
-        )
 
     def differences(self, other: "FrameState") -> dict[str, float]:
         """How differently each body is rendered in another state (m, or shares); equal bodies are left out.
@@ -285,26 +284,18 @@ class FrameState:
         return {name: amount for name, amount in found.items() if amount > 0}
 
 
-def _add_shade(
-    drawn: mujoco.MjvScene,
-    half_m: tuple[float, float],
-    place: Vector,
-    turn: Vector,
-    opacity: float,
-    *,
-    is_square: bool,
-) -> None:
-    """A thin dark sheet on the table, of no body and casting no shadow: a box, or a disc of radius `half_m[0]`."""
+def draw_new(
+    drawn: mujoco.MjvScene, kind: int, size: Vector, place: Vector, turn: Vector, rgba: Vector
+) -> mujoco.MjvGeom:
+    """Render a geom that belongs to no body."""
     geom = drawn.geoms[drawn.ngeom]
-    # MuJoCo reads the half length of a cylinder from the second number.
-    kind, size = mujoco.mjtGeom.mjGEOM_CYLINDER, np.array([half_m[0], _SHADE_HALF_M, 0.0])
-    if is_square:
-        kind, size = mujoco.mjtGeom.mjGEOM_BOX, np.array([*half_m, _SHADE_HALF_M])
-    mujoco.mjv_initGeom(geom, kind, size, np.add(place, (0, 0, _SHADE_UP_M)), turn, np.array([0, 0, 0, opacity]))
-    geom.label, geom.transparent, geom.segid = "", 1, -1
-    geom.objtype, geom.objid = mujoco.mjtObj.mjOBJ_UNKNOWN.value, -1
-    geom.category = mujoco.mjtCatBit.mjCAT_DECOR.value
+    mujoco.mjv_initGeom(geom, kind, size, place, np.ravel(turn), rgba)
+    # Fields that are not set contain arbitrary memory.
+    geom.label = ""
+    geom.objtype, geom.objid, geom.segid = mujoco.mjtObj.mjOBJ_UNKNOWN.value, -1, drawn.ngeom
+    geom.category, geom.transparent, geom.camdist = mujoco.mjtCatBit.mjCAT_DYNAMIC.value, 0, 0.0
     drawn.ngeom += 1
+    return geom
 
 
 def body_of(model: mujoco.MjModel, geom: mujoco.MjvGeom) -> str:

@@ -99,9 +99,7 @@ class RecordedSetup:
         return goals + [(float(x), float(y), radius) for x, y, radius in sorted(loose)]
 
     def bystander(self, rng: Generator) -> str:
-        """The name of a bystander. Raises DrawRejected if there is none."""
-        if not self.setup.bystanders:
-            raise DrawRejected("no bystander")
+        """The name of a bystander."""
         return self.setup.bystanders[rng.integers(len(self.setup.bystanders))].name
 
     def resting_object(self, rng: Generator, to_end: bool = False) -> tuple[str, int, int]:
@@ -109,7 +107,7 @@ class RecordedSetup:
 
         With `to_end` it rests until the clip ends. Raises DrawRejected.
         """
-        if not self.carried_subtasks or (self.setup.bystanders and rng.random() < 0.5):
+        if not self.carried_subtasks or rng.random() < 0.5:
             return self.bystander(rng), self.start(), self.frame_count
         carried = self.carried_subtasks
         number = int(rng.integers(len(carried)))

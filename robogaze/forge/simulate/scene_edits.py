@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.forge.simulate.arm import HAND, HAND_PARTS, Vector
-from robogaze.forge.simulate.playback import PlaybackEdit, body_of
+from robogaze.forge.simulate.playback import PlaybackEdit, body_of, draw_new
 from robogaze.forge.simulate.recorded_setup import Generator, RecordedSetup, ease
 from robogaze.forge.simulate.scene_sampler import DrawRejected
 from robogaze.forge.simulate.state_edits import other_kind
@@ -37,20 +37,6 @@ def draw_copy(drawn: mujoco.MjvScene, geom: mujoco.MjvGeom, place: Vector, turn:
     copy = draw_new(drawn, int(geom.type), np.array(geom.size), place, turn, np.array(geom.rgba))
     for name in ("matid", "dataid", "emission", "specular", "shininess", "reflectance", "category"):
         setattr(copy, name, getattr(geom, name))
-
-
-def draw_new(
-    drawn: mujoco.MjvScene, kind: int, size: Vector, place: Vector, turn: Matrix, rgba: Vector
-) -> mujoco.MjvGeom:
-    """Render a geom that belongs to no body."""
-    geom = drawn.geoms[drawn.ngeom]
-    mujoco.mjv_initGeom(geom, kind, size, place, np.ravel(turn), rgba)
-    # Fields that are not set contain arbitrary memory.
-    geom.label = ""
-    geom.objtype, geom.objid, geom.segid = mujoco.mjtObj.mjOBJ_UNKNOWN.value, -1, drawn.ngeom
-    geom.category, geom.transparent, geom.camdist = mujoco.mjtCatBit.mjCAT_DYNAMIC.value, 0, 0.0
-    drawn.ngeom += 1
-    return geom
 
 
 def shear(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
@@ -177,10 +163,8 @@ def double(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     name = recorded.bystander(rng)
     obj = next(known for known in recorded.setup.bystanders if known.name == name)
     first, last = _during(recorded, rng)
-    away = np.array([*recorded.free_spot(rng, obj.radius_m), 0.0]) - [
-        *recorded.recording.pose(first, obj.name)[:2],
-        0.0,
-    ]
+    away = np.zeros(3)
+    away[:2] = recorded.free_spot(rng, obj.radius_m) - recorded.recording.pose(first, obj.name)[:2]
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
         for geom in list(geoms_of(recorded, drawn, (obj.name,))):
@@ -219,12 +203,8 @@ def lose_part(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
         for geom in geoms_of(recorded, drawn, bodies):
             geom.pos[2] = _OUT_OF_SIGHT_M
 
-    return PlaybackEdit(
-        (first, last),
-        bodies=bodies,
-        description_fields={"part": recorded.setup.part_names[f"{side}{part}"]},
-        scene=scene,
-    )
+    names = {"part": recorded.setup.part_names[f"{side}{part}"]}
+    return PlaybackEdit((first, last), bodies=bodies, description_fields=names, scene=scene)
 
 
 def copy_hand(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
@@ -241,12 +221,8 @@ def copy_hand(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
         for geom in geoms:
             draw_copy(drawn, geom, pivot + turn @ (geom.pos - pivot) + away, turn @ geom.mat)
 
-    return PlaybackEdit(
-        (first, last),
-        bodies=("",),
-        description_fields={"part": recorded.setup.part_names[f"{side}{HAND}"]},
-        scene=scene,
-    )
+    names = {"part": recorded.setup.part_names[f"{side}{HAND}"]}
+    return PlaybackEdit((first, last), bodies=("",), description_fields=names, scene=scene)
 
 
 def graft(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
@@ -284,28 +260,21 @@ def bend(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     ramp = recorded.ramp(rng, 3, 9)
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        share = ease(number, first, ramp) * (
-            1 - (ease(number, last - ramp, ramp + 1) if last < recorded.frame_count else 0)
-        )
+        share = ease(number, first, ramp)
+        if last < recorded.frame_count:
+            share *= 1 - ease(number, last - ramp, ramp + 1)
         geoms = list(geoms_of(recorded, drawn, bodies))
         transform(geoms, np.mean([geom.pos for geom in geoms], axis=0), np.eye(3) + share * change)
 
-    part = "hand" if bodies[0].endswith(HAND) else "wrist"
-    return PlaybackEdit(
-        (first, last),
-        bodies=bodies,
-        description_fields={"part": recorded.setup.part_names[f"{side}{part}"]},
-        scene=scene,
-    )
+    names = {"part": recorded.setup.part_names[f"{side}{'hand' if bodies[0].endswith(HAND) else 'wrist'}"]}
+    return PlaybackEdit((first, last), bodies=bodies, description_fields=names, scene=scene)
 
 
 def swap_marks(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """Two arms exchange the colours of their bands. Raises DrawRejected for a single arm."""
-    scene_ = recorded.recording.scene
-    if len(scene_.sides) < 2:
-        raise DrawRejected("a single arm")
+    """Two arms exchange the colours of their bands."""
+    model = recorded.recording.scene.model
     first, last = _during(recorded, rng)
-    materials = [scene_.model.material(f"{side}accent") for side in scene_.sides]
+    materials = [model.material(f"{side}accent") for side in recorded.recording.scene.sides]
     other = {materials[0].id: materials[1].rgba, materials[1].id: materials[0].rgba}
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
@@ -313,12 +282,8 @@ def swap_marks(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
             if geom.matid in other:
                 geom.rgba[:] = other[geom.matid]
 
-    marked = {
-        int(body) for body, own in zip(scene_.model.geom_bodyid, scene_.model.geom_matid, strict=True) if own in other
-    }
-    return PlaybackEdit(
-        (first, last), bodies=tuple(scene_.model.body(number).name for number in sorted(marked)), scene=scene
-    )
+    marked = sorted({int(body) for body in model.geom_bodyid[np.isin(model.geom_matid, list(other))]})
+    return PlaybackEdit((first, last), bodies=tuple(model.body(number).name for number in marked), scene=scene)
 
 
 def _turn(rng: Generator, most: float) -> np.ndarray:

@@ -32,6 +32,8 @@ _PACE, _CHAIN_PACE, _PACE_LIMITS = (0.85, 1.2), (1.0, 1.9), (0.85, 2.2)
 _TASK_S = 4.6
 """The usual length of a task at a pace of 1."""
 _MANY_TASKS, _FIXTURE_SHARE = 5, 0.6
+_PLACES = 200
+"""The number of places that are drawn before a draw is rejected."""
 
 
 class DrawRejected(Exception):
@@ -85,11 +87,10 @@ def spot(
     size_m: float,
     taken: Sequence[tuple[float, float, float]],
     area: _Area = _REACH,
-    tries: int = 200,
 ) -> tuple[float, float]:
     """A place in an area outside circles (x, y, radius). Raises DrawRejected."""
     near, far, aside = area
-    for _ in range(tries):
+    for _ in range(_PLACES):
         x, y = rng.uniform(near, far), rng.uniform(-aside, aside)
         if all(np.hypot(x - a, y - b) > size_m + radius + _GAP_M for a, b, radius in taken):
             return float(x), float(y)
@@ -319,7 +320,7 @@ class _ObjectSampler:
         """A drawer or a door that opens to the side; its handle, and its neighbour's, is in reach when open."""
         if blank.is_hinged:
             blank = replace(blank, hinge=int(self._rng.choice([-1, 1])))
-        for _ in range(200):
+        for _ in range(_PLACES):
             aside = self._rng.choice([-1, 1]) * self._rng.uniform(*_ASIDE_RAD)
             at = (float(self._rng.uniform(NEAR_M, FAR_M)), float(self._rng.uniform(-ASIDE_M, ASIDE_M)))
             first = replace(blank, at=at, yaw=float(aside))
@@ -347,14 +348,14 @@ class _ObjectSampler:
         colour, name = self._name(kind)
         turned = movable and shape.form != "ball"
         yaw = float(self._rng.uniform(-0.6, 0.6)) if turned else 0.0
-        at = (0.3 * len(self._names), 0.0)
-        obj = SimulatedObject(name, kind, shape, self._recipe.colours[colour], at, yaw, movable, hidden)
+        apart = (0.3 * len(self._names), 0.0)
+        obj = SimulatedObject(name, kind, shape, self._recipe.colours[colour], apart, yaw, movable, hidden)
         if hidden:
             return obj
         keep_away = [(*away_from.at, _LEAST_DISTANCE_M)] if away_from else []
         at = spot(self._rng, obj.radius_m, [*self._taken, *keep_away], area or self._area)
         self._taken.append((*at, obj.radius_m))
-        return SimulatedObject(name, kind, shape, self._recipe.colours[colour], at, yaw, movable, hidden)
+        return replace(obj, at=at)
 
     def _name(self, kind: str) -> tuple[str, str]:
         """A colour that no other object of the kind has, and the name with this colour."""

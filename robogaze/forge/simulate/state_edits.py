@@ -96,7 +96,9 @@ def hover(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     height, rise = rng.uniform(0.05, 0.15), recorded.ramp(rng, 5, 12)
 
     def pose(number: int, pose: Vector) -> Vector:
-        up = ease(number, first, rise) * (1 - (ease(number, last - rise, rise) if last < high else 0.0))
+        up = ease(number, first, rise)
+        if last < high:
+            up *= 1 - ease(number, last - rise, rise)
         pose[2] += height * up
         return pose
 
@@ -111,9 +113,9 @@ def sink(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     depth, ramp = 2 * obj.half_height_m * rng.uniform(0.45, 0.8), recorded.ramp(rng, 6, 14)
 
     def pose(number: int, pose: Vector) -> Vector:
-        down = ease(number, first, ramp) * (
-            1 - (ease(number, last - ramp, ramp) if last < recorded.frame_count else 0.0)
-        )
+        down = ease(number, first, ramp)
+        if last < recorded.frame_count:
+            down *= 1 - ease(number, last - ramp, ramp)
         pose[2] -= depth * down
         return pose
 
@@ -192,9 +194,5 @@ def trail(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
         whole[fingers] += (OPEN_M / 2 - whole[fingers]) * share
 
     bodies = (obj, *(f"{subtask.side}{name}" for name in FINGERS))
-    return PlaybackEdit(
-        (first, last),
-        bodies=bodies,
-        description_fields={"object": obj, "hand": recorded.setup.part_names[f"{subtask.side}{HAND}"]},
-        state=state,
-    )
+    names = {"object": obj, "hand": recorded.setup.part_names[f"{subtask.side}{HAND}"]}
+    return PlaybackEdit((first, last), bodies=bodies, description_fields=names, state=state)
