@@ -18,7 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.events import Box
-from robogaze.forge.plant.planting_scene import Change, DrawRefused, GlitchEdit, PlantingScene, differing
+from robogaze.forge.plant.planting_scene import (
+    Change,
+    DrawRefused,
+    Flags,
+    GlitchEdit,
+    PlantingScene,
+    box_around,
+    differing,
+)
 from robogaze.media.decode import Image
 
 STANDS_OUT_LEVELS = 24
@@ -28,19 +36,10 @@ _WINDOWS = (1 / 8, 1 / 4, 2 / 5)  # of the reduced picture's longer side
 _LEAST_AREA, _MOST_AREA = 0.0025, 0.05  # of the view
 _LEAST_FILL, _LONGEST = 0.4, 3.0  # of its box; the longer side of the box over the shorter one
 _MARGIN, _RING = 0.02, 0.02  # of the longer side
-_STEP_LEVELS, _STEP_PX, _LEAST_OUTLINED = (
-    14,
-    5,
-    0.8,
-)  # the edge, its width, its least share of the outline
-_GROUND_LEVELS, _LEAST_GROUND = (
-    40,
-    0.92,
-)  # distance from the ring's median colour, share of the ring within it
+_STEP_LEVELS, _STEP_PX, _LEAST_OUTLINED = 14, 5, 0.8  # an edge, its width, its least share of the outline
+_GROUND_LEVELS, _LEAST_GROUND = 40, 0.92  # distance from the ring's median colour, share of the ring within it
 _LEAST_CHROMA = 12  # levels of the a-b plane of 8-bit CIE Lab, between a dark object and its ground
 _MOST_CHANGED = 0.03  # of the pixels of object and ring: the largest share that may change while it is still
-
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -53,20 +52,13 @@ class StillObject:
 
     @property
     def box(self) -> Box:
-        """Its bounding box, as shares of the view."""
-        height, width = self.mask.shape
-        left, top, wide, high = cv2.boundingRect(self.mask.astype(np.uint8))
-        return Box(left=left / width, top=top / height, right=(left + wide) / width, bottom=(top + high) / height)
-
-    @property
-    def area(self) -> float:
-        """Its share of the view."""
-        return float(self.mask.mean())
+        """The bounding box, as shares of the view."""
+        return box_around(self.mask)
 
     @property
     def size(self) -> float:
-        """Its area as a strength in [0, 1]: 0 at 0.25 % of the view, 1 from 3 %."""
-        return float(np.clip((self.area - _LEAST_AREA) / (0.03 - _LEAST_AREA), 0, 1))
+        """The area as a strength in [0, 1]: 0 at 0.25 % of the view, 1 from 3 %."""
+        return float(np.clip((float(self.mask.mean()) - _LEAST_AREA) / (0.03 - _LEAST_AREA), 0, 1))
 
 
 def sample_object(scene: PlantingScene, rng: np.random.Generator) -> StillObject:
@@ -179,13 +171,13 @@ def erase(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
     window, alpha = _matte(obj.mask, before.shape[:2], grow=True)
     hole = (alpha > 0.02).astype(np.uint8)
     patch = np.ascontiguousarray(before[window])
-    fill_description = np.asarray(cv2.inpaint(patch, hole, _INPAINT_PX, cv2.INPAINT_TELEA), np.uint8)
-    levels = _difference(fill_description, patch, alpha)
+    filled = np.asarray(cv2.inpaint(patch, hole, _INPAINT_PX, cv2.INPAINT_TELEA), np.uint8)
+    levels = _difference(filled, patch, alpha)
 
     def change(_: int, image: Image) -> Image:
         # The light may change: the patch follows the pixels around it.
-        light = _mean(image[window], hole == 0) - _mean(patch, hole == 0)
-        return _over(image, window, fill_description + light, alpha)
+        light = np.float32(image[window][hole == 0].mean(axis=0)) - np.float32(patch[hole == 0].mean(axis=0))
+        return _over(image, window, filled + light, alpha)
 
     return _edit(scene, obj, (first, end), obj.size, f"{levels:.0f} levels from the original", change)
 
@@ -264,7 +256,7 @@ def _matte(mask: Flags, size: tuple[int, int], *, grow: bool) -> tuple[Window, P
     """An object at full size: a window around it with a margin, and its share of each pixel."""
     soft = max(0.7, _SOFT * max(size))
     whole = cv2.resize(mask.astype(np.float32), (size[1], size[0]), interpolation=cv2.INTER_LINEAR)
-    if grow:  # an edge left behind would show where the obj was
+    if grow:  # an edge left behind would show where the object was
         reach = 2 * round(3 * soft) + 1
         whole = np.asarray(cv2.dilate(whole, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (reach, reach))))
     alpha = np.asarray(cv2.GaussianBlur(whole, (0, 0), soft), dtype=np.float32)
@@ -297,10 +289,6 @@ def _over(image: Image, window: Window, patch: NDArray[np.generic], alpha: Pixel
 def _coloured(patch: Image, shift: Pixels) -> Image:
     lab = cv2.cvtColor(np.ascontiguousarray(patch), cv2.COLOR_RGB2LAB).astype(np.float32) + shift
     return np.asarray(cv2.cvtColor(np.clip(np.round(lab), 0, 255).astype(np.uint8), cv2.COLOR_LAB2RGB), np.uint8)
-
-
-def _mean(patch: Image, where: Flags) -> Pixels:
-    return np.asarray(patch[where].mean(axis=0), np.float32)
 
 
 def _difference(patch: Image, before: Image, alpha: Pixels) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.events import Box
-from robogaze.forge.plant.planting_scene import DrawRefused, Flags, GlitchEdit, PlantingScene, differing
+from robogaze.forge.plant.planting_scene import DrawRefused, Flags, GlitchEdit, PlantingScene, box_around, differing
 from robogaze.media.decode import Image
 
 SHORTEST_S, LONGEST_S = 0.35, 1.6
@@ -160,11 +160,9 @@ def cover(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
         alpha = _bar(image.shape[:2], tip, inward, share, near)[..., None]
         return np.round(image * (1 - alpha) + colour * alpha).astype(np.uint8)
 
-    box = _around(hidden)
-    amount = f"{share:.0%} of the height wide"
-    return GlitchEdit(
-        scene.all_frames(), first, end, strength, amount, scene.describe_place(view, box), change, view, box
-    )
+    box, amount = box_around(hidden), f"{share:.0%} of the height wide"
+    where = scene.describe_place(view, box)
+    return GlitchEdit(scene.all_frames(), first, end, strength, amount, where, change, view, box)
 
 
 def _moving(small: NDArray[np.uint8]) -> Flags:
@@ -193,9 +191,3 @@ def _bar(shape: tuple[int, ...], tip: Vector, inward: Vector, share: float, near
     mask = np.zeros((height, width), np.float32)
     cv2.fillPoly(mask, [np.round(corners).astype(np.int32)], 1.0, lineType=cv2.LINE_AA)
     return np.asarray(cv2.GaussianBlur(mask, (0, 0), max(0.8, _SOFT * height)), dtype=np.float32)
-
-
-def _around(region: Flags) -> Box:
-    height, width = region.shape
-    left, top, wide, high = cv2.boundingRect(region.astype(np.uint8))
-    return Box(left=left / width, top=top / height, right=(left + wide) / width, bottom=(top + high) / height)

@@ -95,7 +95,8 @@ class PlantedDataset:
     @property
     def by_glitch(self) -> dict[str, dict[str, Any]]:
         """For each glitch, how many were planted and left out, and its refused draws by reason."""
-        made = Counter(_glitch_of(report) for source in self.sources for report in source.reports[1:])
+        reports = (report for source in self.sources for report in source.reports[1:])
+        made = Counter(report.provenance.media["planted"]["plant"] for report in reports)
         left_out = Counter(skipped.glitch for source in self.sources for skipped in source.left_out)
         refused: dict[str, Counter[str]] = {name: Counter() for name in self.settings["glitches"]}
         for source in self.sources:
@@ -140,10 +141,9 @@ def plant_clips(
                 unreadable.append(str(error))
                 source = None
             on_done(source)
-        done = tuple(read_record(path, PlantedSource) for path in sorted((out / _HIDDEN).glob("*.source.json")))
-        planted = PlantedDataset(
-            tuple(sorted(done, key=lambda source: source.source)), tuple(unreadable), options.settings
-        )
+        done = [read_record(path, PlantedSource) for path in (out / _HIDDEN).glob("*.source.json")]
+        done.sort(key=lambda source: source.source)
+        planted = PlantedDataset(tuple(done), tuple(unreadable), options.settings)
         if done:
             write_annotations((report for source in planted.sources for report in source.reports), out)
             write_whole(out / "planted.json", json.dumps(planted.as_json(), ensure_ascii=False, indent=1) + "\n")
@@ -214,16 +214,13 @@ class _Source:
         for _ in range(MAX_DRAWS if change is None else 1):
             try:
                 edit = planter(self._scene, rng) if change is None else planter(self._scene, rng, change)
-                self._check_new(edit)
+                if edit.instruction is not None and edit.instruction[0] in self._instructions:
+                    raise DrawRefused("the same instruction is already planted")
                 return self._write(glitch.id, number, glitch, edit)
             except DrawRefused as refusal:
                 reason = str(refusal)
                 self._refused.setdefault(glitch.id, Counter())[reason] += 1
         return reason
-
-    def _check_new(self, edit: GlitchEdit) -> None:
-        if edit.instruction is not None and edit.instruction[0] in self._instructions:
-            raise DrawRefused("the same instruction is already planted")
 
     def _write(self, name: str, number: int, glitch: Glitch | None, edit: GlitchEdit) -> Report:
         """Write a clip and return its report. Raises DrawRefused."""
@@ -249,7 +246,3 @@ class _Source:
     def _digest(self, glitch: str, number: int) -> str:
         key = (self._name, glitch, str(number), str(self._options.seed))
         return sha256("\0".join(key).encode()).hexdigest()
-
-
-def _glitch_of(report: Report) -> str:
-    return str(report.provenance.media["planted"]["plant"])

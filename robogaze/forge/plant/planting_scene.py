@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import cv2
@@ -55,18 +56,13 @@ def open_frames(entry: ManifestEntry) -> Iterator[FrameArray]:
         layout = entry.layout or detect_layout(first.image) or Layout()
         _check(entry, first, layout)
         times_s, duration_s, even = [], 0.0, _even(first.image)
-        for frame in _all(first, frames):
+        for frame in chain([first], frames):
             file.write(np.ascontiguousarray(_even(frame.image)).tobytes())
             times_s.append(frame.time_s)
             duration_s = round(frame.time_s + frame.duration_s, 6)
         file.flush()
         images: Any = np.memmap(file, dtype=np.uint8, mode="r", shape=(len(times_s), *even.shape))
         yield FrameArray(images, tuple(times_s), duration_s, layout)
-
-
-def _all(first: Frame, rest: Iterator[Frame]) -> Iterator[Frame]:
-    yield first
-    yield from rest
 
 
 def _even(image: Image) -> Image:
@@ -130,6 +126,13 @@ def differing(image: Image, other: Image) -> Flags:
     return np.asarray(cv2.max(cv2.max(red, green), blue) > VISIBLE_LEVELS)
 
 
+def box_around(region: Flags) -> Box:
+    """The bounding box of some pixels of a view, as shares of the view."""
+    height, width = region.shape
+    left, top, wide, high = cv2.boundingRect(region.astype(np.uint8))
+    return Box(left=left / width, top=top / height, right=(left + wide) / width, bottom=(top + high) / height)
+
+
 def differ(image: Image, other: Image) -> bool:
     """Whether two pictures differ visibly."""
     return bool(differing(image, other).mean() >= VISIBLE_SHARE)
@@ -137,6 +140,8 @@ def differ(image: Image, other: Image) -> bool:
 
 @dataclass(frozen=True)
 class PlantingScene:
+    """A clip for planters, with what they measure in it."""
+
     frames: FrameArray
     instruction: str | None = None
 
@@ -173,10 +178,9 @@ class PlantingScene:
     @cached_property
     def small(self) -> tuple[NDArray[np.uint8], ...]:
         """The reduced frames by view, shape (frames, height, width, 3) each."""
+        numbers = range(self.frame_count)
         return tuple(
-            np.stack(
-                [FrameView(number, 0.0, self.frames.view(number, view)).small for number in range(self.frame_count)]
-            )
+            np.stack([FrameView(number, 0.0, self.frames.view(number, view)).small for number in numbers])
             for view in range(len(self.views))
         )
 
