@@ -1,12 +1,12 @@
-"""The sensitivity of an evaluator: which planted glitches it reports, and what it reports in the untouched clips.
+"""The sensitivity of an evaluator: the planted glitches that are reported, and the events reported in untouched clips.
 
-A glitch is found if a report has an event of its type that overlaps it in frames (one to one, the largest IoU first).
-It is noticed if any event overlaps it. The same test is applied to the report of the untouched clip: an event reported
-there as well is not due to the glitch.
+A glitch is found if a report has an event of the glitch's type that overlaps the glitch in frames (one to one, the
+largest IoU first). A glitch is noticed if any event overlaps the glitch. The same test is applied to the report of the
+untouched clip: an event that this report has as well is not due to the glitch.
 
-A glitch is undecided if its clip has no report, an unscored report, or one whose dimension is undecided. Undecided
-glitches are left out of the proportions; the bounds give the proportion if none, or all, of them were found. A glitch
-in a dimension that the evaluator does not examine is missed.
+A glitch is undecided if its clip has no report, if the report is unscored, or if the glitch's dimension is undecided in
+the report. Undecided glitches are left out of the proportions; the bounds give the proportion if none, or all, of the
+undecided glitches were found. A glitch in a dimension that the evaluator does not examine is missed.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -42,7 +42,7 @@ class BoundedProportion:
 
     @classmethod
     def of(cls, answers: Sequence[bool | None], level: float) -> "BoundedProportion":
-        """From one answer per case; None is undecided."""
+        """The proportion of True among the answers of the cases; None is undecided."""
         yes, unknown, count = answers.count(True), answers.count(None), len(answers)
         worst, best = (yes / count, (yes + unknown) / count) if count else (np.nan, np.nan)
         return cls(wilson(yes, count - unknown, level=level), unknown, worst, best)
@@ -55,10 +55,10 @@ class BoundedProportion:
 
 @dataclass(frozen=True)
 class Trial:
-    """A planted glitch and whether it was detected; None is undecided.
+    """A planted glitch, and whether the evaluator detected the glitch; None is undecided.
 
-    `onset_error_s` (absolute) and `tiou` are of the event that found it, None if it was not found or lasts the whole
-    clip. `examined` says whether the evaluator examines its dimension.
+    `onset_error_s` (absolute) and `tiou` are of the event by which the glitch was found, None if the glitch was not
+    found or lasts the whole clip. `examined` says whether the evaluator examines the glitch's dimension.
     """
 
     source: str
@@ -114,7 +114,7 @@ class Sensitivity:
 
 
 def read_planted(folder: Path) -> tuple[Report, ...]:
-    """The annotations of a data set of `forge plant`. Raises InputError if it is not such a data set."""
+    """The annotations of a data set of `forge plant`. Raises InputError for any other folder."""
     path = folder / "annotations.jsonl"
     try:
         lines = path.read_bytes().splitlines()
@@ -134,7 +134,7 @@ def measure(
 ) -> Sensitivity:
     """The sensitivity of the evaluator whose reports (of the run `name`) are about planted and untouched clips.
 
-    Raises InputError if no report is about a clip of the data set, or one is about another file or taxonomy.
+    Raises InputError if no report is about a clip of the data set, or if a report is about another file or taxonomy.
     """
     annotations = [annotation_of(reference, reference.clip.id) for reference in references]
     pair(annotations, [System.of(name, [annotation_of(report, f"{name}: {report.clip.id}") for report in reports])])
@@ -189,7 +189,7 @@ def _trial(reference: Report, by_clip: Mapping[str, Report]) -> Trial:
 
 
 def _answer(yes: bool, report: Report | None, dimension: str) -> bool | None:
-    """Whether a report has an event; None if it has none and the dimension is undecided in it.
+    """Whether a report has an event; None if there is no event and the report leaves the dimension undecided.
 
     A dimension that the report does not examine counts as decided.
     """
@@ -274,7 +274,7 @@ class _Context:
 
 
 def _alarmed(report: Report | None) -> bool | None:
-    """Whether a clip has an alarm; None if it has none and the report is not complete."""
+    """Whether a report has an alarm; None if there is no alarm and the report is not complete."""
     if report is None or report.status == "unscored":
         return None
     return True if report.events else False if report.status == "complete" else None

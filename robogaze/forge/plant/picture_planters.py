@@ -1,7 +1,7 @@
 """Planters that change whole pictures for a while, or cover the motion.
 
-Each draws its strength, a run of frames and one view. Values that vary from frame to frame (the shift of a shaking
-camera, the damaged blocks) depend only on the draw and the frame number.
+Each planter draws its strength, a run of frames and one view. Values that vary from frame to frame (the shift of a
+shaking camera, the damaged blocks) depend only on the draw and the frame number.
 """
 
 from collections.abc import Callable
@@ -135,7 +135,7 @@ Vector = NDArray[np.float64]
 def cover(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
     """A dark bar, 20 to 65 % of the height wide, slides in from an edge, covers what moves, and leaves again.
 
-    Refused if too little moves, or if the bar hides less than LEAST_HIDDEN of it.
+    Raises DrawRefused if too little moves, or if the bar hides less than LEAST_HIDDEN of the moving pixels.
     """
     strength = float(rng.random())
     first, end = scene.sample_interval(rng, _SHORTEST_S, _LONGEST_S)
@@ -166,7 +166,7 @@ def cover(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
 
 
 def _moving(small: NDArray[np.uint8]) -> Flags:
-    """The pixels that change between consecutive frames. Raises DrawRefused if there are too few."""
+    """The pixels that change between consecutive frames. Raises DrawRefused if too few pixels change."""
     moving = np.zeros(small.shape[1:3], dtype=bool)
     for before, after in pairwise(small):
         moving |= differing(before, after)
@@ -176,8 +176,8 @@ def _moving(small: NDArray[np.uint8]) -> Flags:
 
 
 def _bar(shape: tuple[int, ...], tip: Vector, inward: Vector, share: float, near: float) -> NDArray[np.float32]:
-    """The bar's share of every pixel; `near` is its progress, from 0 to 1. `tip` and `share`, its width, are in heights
-    of the picture.
+    """The bar's share of every pixel. `near` is the bar's progress, from 0 to 1. The bar's tip `tip` and its width
+    `share` are in heights of the picture.
     """
     height, width = shape
     edge = np.array([width / height, 1.0])

@@ -38,7 +38,7 @@ from robogaze.store import file_name, write_whole
 SCHEMA_VERSION: Literal[1] = 1
 
 MAX_DRAWS = 20
-"""The number of times a glitch is drawn, at other places and times, before it is left out."""
+"""The number of times that a glitch is drawn, at other places and times, before the glitch is left out."""
 
 _HIDDEN = ".planted"
 
@@ -74,7 +74,7 @@ class SkippedGlitch(Data):
 
 
 class PlantedSource(Data):
-    """A finished source: the reports of its clips, the untouched one first."""
+    """A finished source: the reports of its clips, starting with the untouched clip."""
 
     schema_version: Literal[1] = SCHEMA_VERSION
     source: str
@@ -94,7 +94,7 @@ class PlantedDataset:
 
     @property
     def by_glitch(self) -> dict[str, dict[str, Any]]:
-        """For each glitch, how many were planted and left out, and its refused draws by reason."""
+        """For each glitch: the numbers planted and left out, and the refused draws by reason."""
         reports = (report for source in self.sources for report in source.reports[1:])
         made = Counter(report.provenance.media["planted"]["plant"] for report in reports)
         left_out = Counter(skipped.glitch for source in self.sources for skipped in source.left_out)
@@ -130,7 +130,7 @@ def plant_clips(
     """Plant glitches into clips and write the data set. `on_done` is called after each clip, new or existing.
 
     A clip that cannot be read is listed, and the other clips are planted. Raises RunError if another process uses the
-    folder or it was made with other settings.
+    folder, or if the folder was made with other settings.
     """
     unreadable = []
     with dataset_lock(out, _HIDDEN, options.settings, made="planted"):
@@ -166,7 +166,7 @@ def _plant_source(entry: ManifestEntry, options: PlantingOptions, out: Path) -> 
 
 
 def _initial(entry: ManifestEntry, out: Path) -> Path | None:
-    """Copy the initial frame into the data set; returns its path there."""
+    """Copy the initial frame into the data set. Returns the path in the data set."""
     if entry.initial_frame is None:
         return None
     content = picture_bytes(entry.initial_frame, f"the initial frame {entry.initial_frame}")
@@ -176,7 +176,7 @@ def _initial(entry: ManifestEntry, out: Path) -> Path | None:
 
 
 class _Source:
-    """One source, while glitches are planted in it."""
+    """One source clip, and what is known while glitches are planted into it."""
 
     def __init__(
         self, name: str, entry: ManifestEntry, frames: FrameArray, options: PlantingOptions, out: Path
@@ -202,7 +202,7 @@ class _Source:
         return PlantedSource(source=self._name, reports=tuple(reports), left_out=tuple(left_out), refused=refused)
 
     def _plant(self, glitch: Glitch, number: int) -> Report | str:
-        """The report of a planted clip, or the reason why there is none."""
+        """The report of a planted clip, or the reason why nothing was planted."""
         domain = self._options.recipe.domain
         needs = domain.dimensions[domain.dimension_of[glitch.type]].needs
         if "instruction" in needs and self._entry.instruction is None:

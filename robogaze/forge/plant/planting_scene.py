@@ -1,4 +1,4 @@
-"""A clip for planting: its frames in random access, the measurements that planters need, and the edit that they return.
+"""A clip for planting: frames in random access, the measurements that planters need, and the edit that they return.
 
 Frames are uncompressed in a memory-mapped temporary file: 139 frames of 1280 x 800 take 430 MB of disk and little
 memory. Motion and rest are measured on frames reduced to 320 pixels, which stay in memory (190 KB per frame and view).
@@ -36,7 +36,7 @@ class FrameArray:
     layout: Layout
 
     def view(self, number: int, view: int) -> Image:
-        """One view of a frame; do not modify it."""
+        """One view of a frame, not to be modified."""
         return np.asarray(self.images[number][self.window(view)])
 
     def window(self, view: int) -> tuple[slice, slice]:
@@ -80,21 +80,21 @@ def _check(entry: ManifestEntry, first: Frame, layout: Layout) -> None:
 
 
 Change = Callable[[int, Image], Image]
-"""From the number of a frame and its view to the edited view."""
+"""A function of the number of a frame and one of its views that returns the edited view."""
 
 
 class DrawRefused(Exception):
-    """A random draw that is not possible in this clip; the message completes "because"."""
+    """A random draw is not possible in this clip. The message completes a sentence with "because"."""
 
 
 @dataclass(frozen=True)
 class GlitchEdit:
     """An edit that makes a glitch.
 
-    `sources` are the frames of the clip to show, in order; `first` and `end` (exclusive) are positions in these.
-    `change` is applied to the view `view` of the frames from `first` to `end`; None leaves them unchanged. `seen` says
-    whether the glitch is a visible difference from the untouched clip; missing frames and changed instructions are not.
-    `strength` is in [0, 1]; `amount` describes it with its unit.
+    `sources` are the frames of the clip to show, in order; `first` and `end` (exclusive) are positions in `sources`.
+    `change` is applied to the view `view` of the frames from `first` to `end`; None leaves the frames unchanged. `seen`
+    says whether the glitch is a visible difference from the untouched clip; missing frames and changed instructions are
+    not visible. `strength` is in [0, 1]; `amount` describes the strength with its unit.
     """
 
     sources: tuple[int, ...]

@@ -35,7 +35,7 @@ _LIBRARIES = ("robogaze", "av", "numpy", "opencv-python-headless")
 def write_clip(path: Path, frames: FrameArray, edit: GlitchEdit) -> tuple[int, int]:
     """Write a clip with a glitch and return the frames (first, end) in which it is visible.
 
-    Raises DrawRefused, and leaves no file, if it is barely visible.
+    Raises DrawRefused, and leaves no file, if the glitch is barely visible.
     """
     seen: dict[int, bool] = {}
     count = len(edit.sources)
@@ -76,7 +76,7 @@ def _span(seen: dict[int, bool]) -> tuple[int, int]:
 
 
 def report_of(clip: Clip, domain: Domain, events: Sequence[Event], planted: dict[str, Any]) -> Report:
-    """The report of a clip; `planted` describes how it was made."""
+    """The report of a clip; `planted` describes how the clip was made."""
     return Report(
         clip=clip,
         domain=domain.ref,
@@ -117,7 +117,7 @@ def event_of(clip: Clip, glitch: Glitch, edit: GlitchEdit, frames: tuple[int, in
 
 
 def clip_of(path: Path, folder: Path, clip_id: str, frames: FrameArray, entry: ManifestEntry) -> Clip:
-    """The record of a written file, from its decoded content."""
+    """The record of a written file, from the decoded frames."""
     times_s, end_s, size = [], 0.0, (0, 0)
     for frame in read_frames(path):
         times_s.append(frame.time_s)

@@ -49,7 +49,7 @@ class ArmStyle:
 
 @dataclass(frozen=True)
 class BodyPart:
-    """A rendered part of a link: a box with half sizes at a place, or a round one from one point to another."""
+    """A rendered part of a link: a box with half sizes at a place, or a round part from one point to another."""
 
     kind: str
     paint: str
@@ -110,7 +110,7 @@ _STEPS = (1.15, 1.0, 0.8, 0.65)
 """The radii of a stepped link's tubes, relative to a round tube's."""
 _TAPER = tuple(np.linspace(1.15, 0.7, 9))
 _CORE_SHARE = 0.62
-"""The radius of the shaft from joint to joint inside every link, relative to its tube's."""
+"""The radius of the shaft from joint to joint inside every link, relative to the radius of the link's tube."""
 _FINGER_Z, _TOOL_Z = 0.066, 0.117
 
 
@@ -123,7 +123,7 @@ def add_arm(spec: mujoco.MjSpec, side: str, place: _Vector, style: ArmStyle) -> 
     ends = [after.place[2] for after in LINKS[1:]] + [_FLANGE_M]
     for link, end in zip(LINKS, ends, strict=True):
         body = body.add_body(name=f"{side}{link.name}", pos=link.place, gravcomp=1)
-        # With a heavy armature, contacts hardly move a link within a step; the script sets its angle anyway.
+        # With a heavy armature, contacts hardly move a link within a step. The script sets the link's angle anyway.
         hinge = mujoco.mjtJoint.mjJNT_HINGE
         body.add_joint(name=f"{side}{link.name}", type=hinge, axis=link.axis, range=link.limit, armature=5)
         for part in (*link.parts, _core(link, end)):
@@ -139,7 +139,7 @@ def _core(link: BodyLink, end: float) -> BodyPart:
 
 
 def _built(part: BodyPart, style: ArmStyle) -> tuple[BodyPart, ...]:
-    """A link's part in a style, as one or several parts."""
+    """The parts that render a part of a link in a style."""
     size = tuple(length * style.thickness for length in part.size)
     if part.kind != "capsule" or style.links == "round":
         return (BodyPart(part.kind, part.paint, size, part.place),)
@@ -274,7 +274,7 @@ class Arm:
 
     def _error(self, place: Vector, wanted: NDArray[np.float64]) -> Vector:
         now = self._scratch.site_xmat[self._tool].reshape(3, 3)
-        # Written out, because np.cross takes ten times as long for so few numbers.
+        # Written out, because np.cross takes ten times as long for three numbers.
         (x, y, z), (a, b, c) = now, wanted
         turn = 0.5 * np.array([y * c - z * b, z * a - x * c, x * b - y * a]).sum(axis=1)
         return np.concatenate([place - self._scratch.site_xpos[self._tool], turn])

@@ -32,7 +32,7 @@ def _window(recorded: RecordedSetup, rng: Generator, least: int = 8, most: int =
 
 
 def _part(recorded: RecordedSetup, rng: Generator) -> tuple[float, float, float, float] | None:
-    """A small part of the middle of a view if the fault is to be small, else None for all of it."""
+    """A small part of the middle of a view if the fault is to be small, else None for the whole view."""
     if "small" not in recorded.ways or recorded.difficulty is None:
         return None
     side = float(np.sqrt(_PART_SHARE * recorded.difficulty.largest_share))
@@ -110,7 +110,7 @@ def fog(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
 
 
 def scramble(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """Blocks of the picture show another part of it, or a plain colour."""
+    """Blocks of the picture show another part of the picture, or a plain colour."""
     (first, last), part = _window(recorded, rng, least=6, most=20), _part(recorded, rng)
     share, seed = rng.uniform(0.08, 0.3), int(rng.integers(2**31))
 
@@ -251,7 +251,7 @@ def move_lamp(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
 
 def go_round(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     """No fault: the camera moves slowly around the table."""
-    # Over a long clip, to and fro.
+    # Over a long clip, the camera moves to and fro.
     speed, most = rng.choice([-1, 1]) * rng.uniform(3.0, 7.0) / recorded.recording.fps, 30.0
 
     def camera(number: int, view: Camera) -> Camera:

@@ -83,7 +83,7 @@ def _step(recording: Recording, obj: str) -> float:
 
 def _unheld(recording: Recording, obj: str) -> int:
     """The longest run of frames in which an object touches nothing and does not fall."""
-    # The least fall within a frame of an object that has been falling for a quarter of one.
+    # The least fall within a frame, of an object that has been falling for a quarter of a frame.
     falls = np.diff(_places(recording, obj)[:, 2]) < -0.25 * 9.81 / recording.fps**2
     longest = run = 0
     for number, falling in enumerate(falls):
@@ -108,7 +108,7 @@ def visibility_problem(
 
 
 def unusual_problem(spec: ClipSpec, renderer: Renderer) -> str | None:
-    """The reason for rejecting a variation that is no fault, or None: what it should hide has to be hidden."""
+    """The reason for rejecting a variation that is no fault, or None: the hand must hide what the behaviour names."""
     for (_, end), behaviour in zip(spec.sampled.parts, spec.behaviours, strict=True):
         if behaviour.hides and not _gets_hidden(spec, renderer, behaviour.hides, end - 1):
             return "the hand hides nothing"
@@ -174,9 +174,9 @@ def _grasps(spec: ClipSpec) -> str | None:
 
 
 def stays_in_hand(recording: Recording, subtask: Subtask) -> bool:
-    """Whether both fingers touch an object in every frame in which it is carried, and it does not shift in the hand.
+    """Whether both fingers touch an object in every frame of a carry, and the object does not shift in the hand.
 
-    True if it is never picked up.
+    True if the object is never picked up.
     """
     number = subtask.number
     first = recording.first_frame("carry", number) or recording.first_frame("hold", number)
@@ -191,7 +191,7 @@ def stays_in_hand(recording: Recording, subtask: Subtask) -> bool:
 
 
 def _in_hand(recording: Recording, subtask: Subtask, number: int) -> np.ndarray:
-    """Height of an object below the tool, and its distance from it sideways; the hand always points down."""
+    """An object's height below the tool and its distance from the tool sideways (m); the hand always points down."""
     model = recording.scene.model
     data = mujoco.MjData(model)
     data.qpos[:] = recording.states[number]
@@ -231,7 +231,7 @@ def _far_apart(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_fr
     """A fault of behaviour ends visibly different from the twin."""
     behaviour = placed.behaviour
     if behaviour is None or behaviour.cut_in or behaviour.passes_through or placed.fault.task_done:
-        return None  # if the results are alike, it is the motion that differs
+        return None  # if the results are alike, the motion differs
     if spec.subtasks[placed.subtask].obj.is_fixture:
         return None  # the joint shows whether the task is done, and the label is checked against the twin
     recording, twin = spec.playback.recording, spec.twin.recording
@@ -243,7 +243,7 @@ def _far_apart(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_fr
 
 
 def _visible(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
-    """Affected bodies are visible at the onset and once the fault is developed, with or without it."""
+    """Affected bodies are visible at the onset and once the fault is developed, with the fault or without it."""
     if not placed.bodies:
         return None
     for number in (fault_frames.onset, fault_frames.developing[-1]):
@@ -261,9 +261,7 @@ def _shown_share(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, number
 
 
 def _hidden(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
-    """The bodies that an edit should hide are hidden at its strongest: at its middle, or from there to the end of the
-    clip.
-    """
+    """The bodies that an edit should hide are hidden at the middle of the edit, or at the end of the clip."""
     edit = placed.edit
     if edit is None or not edit.hides:
         return None
@@ -296,7 +294,7 @@ def _exact(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frames
 
 
 def _hard_enough(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
-    """A fault keeps the limits of the ways in which it is to be hard to see."""
+    """A fault keeps the limits of the ways in which the fault should be hard to see."""
     hard, fps = spec.request.difficulty, spec.playback.recording.fps
     if hard is None:
         return None
@@ -310,7 +308,7 @@ def _hard_enough(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_
 
 
 def _filled_share(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frames: FaultFrames) -> float:
-    """The share of a view that a fault changes once it is developed."""
+    """The share of a view that a developed fault changes."""
     if placed.edit is not None and placed.edit.edits_picture:
         return placed.edit.part_share
     return _shown_share(spec, placed, renderer, fault_frames.developing[-1])

@@ -1,4 +1,4 @@
-"""One clip before it is rendered: its tasks and how they are done, recording, edits, cameras and its clean twin."""
+"""One clip before rendering: tasks and how they are done, recording, edits, cameras and the clean twin."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,8 +28,8 @@ _BEFORE_S, _AFTER_S = 0.4, 1.0
 class PlacedFault:
     """A fault of a clip, made by an edit of the playback or by the behaviour of the arm in a subtask.
 
-    `bodies` are those it affects, empty for the whole picture. `ways` are those in which it is hard to see.
-    `description_fields` are names for its description.
+    `bodies` are the affected bodies, empty for the whole picture. `ways` are the ways in which the fault is hard to
+    see. `description_fields` are names for the description of the fault.
     """
 
     fault: SimulatedFault
@@ -45,8 +45,8 @@ class PlacedFault:
 class ClipSpec:
     """A clip and its twin, in which every task is done as instructed and nothing is edited.
 
-    `played` are the subtasks as they are done; `behaviours` has one for each task. `unusual` are the names of the
-    variations that are no faults.
+    `played` are the subtasks as they are done. `behaviours` has a behaviour for each task. `unusual` are the names of
+    the variations that are no faults.
     """
 
     request: ClipRequest
@@ -121,7 +121,7 @@ _Done = tuple[Variation | None, Behaviour]
 
 
 def _behaviours(sampled: SampledScene, request: ClipRequest, rng: np.random.Generator) -> list[_Done]:
-    """How each task is done: the first variation in the main one, others in those that fill a chain."""
+    """How each task is done: the first variation in the main task, others in the tasks that fill a chain."""
     done: list[_Done] = [(None, BEHAVIOURS.load(_PLAIN)(sampled.of_task(n), rng)) for n in range(len(sampled.tasks))]
     free = [n for n, task in enumerate(sampled.tasks) if n != sampled.main and task.goals]
     for variation in request.variations:
@@ -192,7 +192,7 @@ def _edited(
 def _edit(
     recorded: RecordedSetup, make: str, others: Sequence[PlaybackEdit | None], rng: np.random.Generator
 ) -> PlaybackEdit:
-    """Draw an edit until it is where it should be. Raises DrawRejected."""
+    """Draw an edit until it fits the other edits and the ways. Raises DrawRejected."""
     reason = ""
     for _ in range(_EDIT_DRAWS):
         try:
@@ -218,7 +218,7 @@ def _is_near_hand(recorded: RecordedSetup, edit: PlaybackEdit) -> bool:
 
 
 def _conflict(edit: PlaybackEdit, other: PlaybackEdit, fps: int) -> bool:
-    """Whether two edits change the same body, or one changes the whole picture around the onset of the other."""
+    """Whether two edits change the same body, or an edit changes the whole picture around the onset of the other."""
     if set(edit.bodies) & set(other.bodies):
         return True
     return any(

@@ -18,7 +18,7 @@ SOURCE = "simulator"
 
 @dataclass(frozen=True)
 class MeasuredFault:
-    """A fault of a clip with its frames; `covered` are the frames that its annotation covers."""
+    """A fault of a clip with its frames; `covered` are the frames that the annotation covers."""
 
     placed: PlacedFault
     frames: FaultFrames
@@ -28,7 +28,7 @@ class MeasuredFault:
 def measured_fault(
     recipe: SimulationConfig, domain: Domain, spec: ClipSpec, placed: PlacedFault, frames: FaultFrames
 ) -> MeasuredFault:
-    """A fault with the frames that its annotation covers by the conventions of its type."""
+    """A fault with the frames that the annotation covers, by the conventions of the event type."""
     covered, playback = frames.shown, spec.playback
     if placed.edit is not None:
         covers = domain.types[placed.fault.type].span.covers
@@ -76,7 +76,7 @@ def conditions(spec: ClipSpec, fault_frames: FaultFrames) -> tuple[Condition, ..
 
 
 def _names(recipe: SimulationConfig, spec: ClipSpec, placed: PlacedFault, onset: int) -> dict[str, str]:
-    """The names for the description of a fault: those of the subtask at its onset, and its own."""
+    """The names for the description of a fault: the names of the subtask at the onset, and the fault's own names."""
     part_names = spec.sampled.setup.part_names
     at_onset = spec.playback.recording.phase_at(onset)
     subtask = spec.subtasks[placed.subtask if placed.edit is None else at_onset.subtask]

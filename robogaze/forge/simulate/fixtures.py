@@ -1,8 +1,8 @@
 """Fixtures with a jointed part: drawers, doors, and buttons that have a lamp. Sizes are in metres.
 
 The joint and the moving part have the name of the object; the rest is its case. The joint is at 0 when a drawer or a
-door is shut or a button is up, and slides by metres or turns by radians. An `offset_m` is always in metres; for a door
-it is measured along the arc of its handle.
+door is shut or a button is up, and slides by metres or turns by radians. An `offset_m` is always in metres; a
+door's offset is measured along the arc of its handle.
 """
 
 import mujoco
@@ -34,17 +34,17 @@ def before_handle(obj: SimulatedObject, offset_m: float) -> Place:
 
 
 def on_cap(obj: SimulatedObject, down_m: float) -> Place:
-    """The top of a button's cap when it is pressed down by `down_m`."""
+    """The top of a button's cap when the cap is pressed down by `down_m`."""
     return _on_table(obj, -_CAP_BACK_M, 0.0, _BASE_M + _STAND_OUT_M - down_m)
 
 
 def turned(obj: SimulatedObject, offset_m: float) -> float:
-    """The rotation of the moving part about the vertical, in radians; 0 if it slides."""
+    """The rotation of the moving part about the vertical, in radians; 0 if the part slides."""
     return obj.hinge * offset_m / obj.lever_m if obj.is_hinged else 0.0
 
 
 def pivot(obj: SimulatedObject) -> tuple[float, float] | None:
-    """The place on the table about which the moving part turns; None if it slides."""
+    """The place on the table about which the moving part turns; None if the part slides."""
     return _on_table(obj, *_hinge(obj), 0.0)[:2] if obj.is_hinged else None
 
 
@@ -70,7 +70,7 @@ def shine(lamp: mujoco.MjvGeom) -> None:
 
 def add_fixture(spec: mujoco.MjSpec, obj: SimulatedObject) -> None:
     case = spec.worldbody.add_body(name=f"{obj.name} case", pos=(*obj.at, 0), quat=upright(obj.yaw))
-    # The moving part's axes equal its case's when it is shut.
+    # The axes of a shut moving part equal the axes of its case.
     place = (*_moved(obj, 0.0, 0.0, obj.offset_m), 0)
     part = case.add_body(name=obj.name, pos=place, quat=upright(turned(obj, obj.offset_m)), gravcomp=1)
     # MuJoCo lets parent and child collide when the parent is static.
@@ -192,7 +192,7 @@ def _hinge(obj: SimulatedObject) -> tuple[float, float]:
 
 
 def _moved(obj: SimulatedObject, far_m: float, aside_m: float, offset_m: float) -> tuple[float, float]:
-    """Where a point of the moving part is at an offset, in the axes of the case; at offset 0: (`far_m`, `aside_m`)."""
+    """Where a point of the moving part is at an offset, in the axes of the case; at (`far_m`, `aside_m`) if shut."""
     if not obj.is_hinged:
         return (far_m + offset_m, aside_m)
     ahead, left = _hinge(obj)

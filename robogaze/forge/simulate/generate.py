@@ -1,6 +1,4 @@
-"""Generating one clip: it is drawn, recorded and checked, drawn again until it is accepted, and written with its
-report.
-"""
+"""Generating one clip: drawing, recording and checking until a draw is accepted, then writing clip and report."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -34,14 +32,14 @@ from robogaze.forge.simulate.simulation_config import SimulationConfig
 from robogaze.media.decode import read_frames
 
 MAX_DRAWS = 60
-"""The number of times a clip is drawn before it is given up."""
+"""The number of draws of a clip before the clip is given up."""
 _ENCODING = {"crf": "20", "preset": "fast", "tune": "zerolatency", "g": "64", "threads": "1"}
-"""Without look-ahead, so that the encoded clip and its twin are equal until they differ."""
+"""Without look-ahead, so that equal frames at the start of a clip and its twin are encoded equally."""
 
 
 @dataclass(frozen=True)
 class PlannedClip:
-    """A clip to generate: its name, its number and what it shows. `twin` is the name of the twin's clip, or empty.
+    """A clip to generate: name, number and content. `twin` is the name of the twin's clip, or empty.
 
     `draws` are the draws to try, in order. Clips with the same number show the same scene in the same draw, if their
     first variation is the same.
@@ -72,7 +70,7 @@ class SimulationContext:
 
 
 class SimulatedClip(Data):
-    """A generated clip: its report and its twin's, its line of truth.jsonl, and the reasons for rejected draws."""
+    """A generated clip: the reports of the clip and its twin, the line of truth.jsonl, and why draws were rejected."""
 
     reports: tuple[Report, ...] = Field(min_length=1, max_length=2)
     truth: dict[str, Any]
@@ -176,7 +174,7 @@ def _reports(
     outcome: Outcome | None,
     renderer: Renderer,
 ) -> tuple[Report, ...]:
-    """The reports of a clip and of its twin, which is rendered if it is asked for."""
+    """The reports of a clip and, if the plan asks for a twin, of the twin, which is rendered here."""
     twin = planned.twin if faults else ""
     provenance = {
         "source": planned.name,
@@ -248,7 +246,7 @@ def _write_video(path: Path, frames: Iterable[Frame], fps: int) -> None:
 
 
 def _video_fields(path: Path) -> dict[str, Any]:
-    """The fields of a Clip that its file decides, decoded to the end."""
+    """The fields of a Clip that the decoded file decides."""
     times_s: list[float] = []
     for frame in read_frames(path):
         times_s.append(frame.time_s)
@@ -300,7 +298,7 @@ def _truth(
 
 
 def _fault_truth(measured: MeasuredFault) -> dict[str, Any]:
-    """A fault in truth.jsonl: the frames in which it shows, in which it develops, and which its annotation covers."""
+    """A fault in truth.jsonl, with its frames (docs/forge-simulate.md)."""
     placed = measured.placed
     return {
         "make": placed.fault.make,

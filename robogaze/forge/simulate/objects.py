@@ -72,7 +72,7 @@ def _crate(spec: mujoco.MjSpec, body: mujoco.MjsBody, size: tuple[float, ...], c
 
 def _bowl(spec: mujoco.MjSpec, body: mujoco.MjsBody, size: tuple[float, ...], colour: _Colour) -> None:
     _add_turned(spec, body, _BOWL, (1, 1), colour, solid=False)
-    # A mesh collides as its hull, in which nothing could lie; unrendered slats collide instead.
+    # A mesh collides as its hull, which is not hollow; unrendered slats collide instead.
     unseen = {"type": _BOX, "group": UNSEEN_GROUP, **TOUCH}
     body.add_geom(size=[0.03, 0.03, 0.0035], pos=[0, 0, 0.0035], **unseen)
     for inner, outer in (((0.034, 0.008), (0.057, 0.023)), ((0.057, 0.023), (0.0755, 0.051))):
@@ -99,13 +99,13 @@ def _bottle(spec: mujoco.MjSpec, body: mujoco.MjsBody, size: tuple[float, ...], 
 
 
 def _cup(spec: mujoco.MjSpec, body: mujoco.MjsBody, size: tuple[float, ...], colour: _Colour) -> None:
-    """A hollow cup that widens upwards; it collides as a solid one."""
+    """A hollow cup that widens upwards; the cup collides as a solid body."""
     radius, half = size
     _add_turned(spec, body, _CUP, (radius, 2 * half), colour, solid=True)
 
 
 def _carton(spec: mujoco.MjSpec, body: mujoco.MjsBody, size: tuple[float, ...], colour: _Colour) -> None:
-    """A box with a pale label around it and a strip over its top."""
+    """A box with a pale label around it and a pale strip over the top."""
     _box(spec, body, size, colour)
     x, y, z = size
     pale = (*(0.35 * channel + 0.6 for channel in colour[:3]), colour[3])
@@ -312,7 +312,7 @@ class SimulatedObject:
 
 
 def add_object(spec: mujoco.MjSpec, obj: SimulatedObject) -> None:
-    """Put an object on the table, or far below if it is hidden."""
+    """Put an object on the table; a hidden object is far below the table."""
     place = (*obj.at, FAR_BELOW_M if obj.hidden else 0.0)
     body = spec.worldbody.add_body(name=obj.name, pos=place, quat=upright(obj.yaw))
     if obj.movable:

@@ -41,7 +41,7 @@ def outcome_of(recipe: SimulationConfig, spec: ClipSpec, faults: Sequence[Measur
 
 
 def _of_behaviour(spec: ClipSpec, measured: MeasuredFault) -> Outcome | None:
-    """After a wrong act: from its end, or from when the task would have been done if the act lasts to the end."""
+    """After a wrong act: from the end of the act. If the act lasts to the end: from when the task should be done."""
     first, end = next(part for part in spec.sampled.parts if part[0] <= measured.placed.subtask < part[1])
     recording, count = spec.playback.recording, spec.playback.frame_count
     since = recording.stage_ends[first - 1] if first else 0

@@ -1,9 +1,8 @@
 """Rendering: a recording is played back as pictures, with or without edits.
 
-An edit changes a frame in one of five places: its time (another frame of the recording is shown), the state (objects
-move or disappear), the rendered scene (geoms change, are hidden or copied), the camera, or the finished picture.
-Everything else is rendered identically, so the only difference from the clean twin, the same recording without the
-edit, is the edit.
+An edit changes the time of a frame (another frame of the recording is shown), the state (objects move or disappear),
+the rendered scene (geoms change, are hidden or copied), the camera, or the finished picture. Everything else is
+rendered as in the clean twin, which is the same recording without the edit.
 """
 
 import sys
@@ -29,7 +28,7 @@ from robogaze.forge.simulate.scene import Camera
 HAND_CAMERA = "camera"
 """The name of the camera on a hand."""
 LIGHT, CAMERA = "*light", "*camera"
-"""Names for differences of the light and the camera, next to those of bodies."""
+"""Names for differences of the light and the camera, among the names of bodies."""
 _MOST_GEOMS = 1200
 _RGBA = 4
 """The last numbers of a geom are its colour and opacity."""
@@ -268,11 +267,11 @@ class FrameState:
     def differences(self, other: "FrameState") -> dict[str, float]:
         """How differently each body is rendered in another state (m, or shares); equal bodies are left out.
 
-        Geoms that only one of the two has count as the body ""; LIGHT and CAMERA are separate.
+        Geoms that are missing in one of the states count as the body ""; LIGHT and CAMERA are separate.
         """
         shared = min(len(self.geoms), len(other.geoms))
         change = np.abs(self.geoms[:shared] - other.geoms[:shared])
-        # What fades in at another place differs as far as it can be seen.
+        # The change of a geom that fades in at another place counts as far as the geom is opaque.
         seen = change[:, :-_RGBA].max(axis=1) * self.geoms[:shared, -1]
         apart = np.maximum(seen, change[:, -_RGBA:].max(axis=1))
         found: dict[str, float] = {"": 1.0} if len(self.geoms) != len(other.geoms) else {}

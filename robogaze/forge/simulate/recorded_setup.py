@@ -1,4 +1,4 @@
-"""A recording as edits see it: where objects rest or are carried, which places stay free, and when an edit may happen.
+"""A recording for edits: where objects rest or are carried, which places stay free, and when an edit may happen.
 
 Intervals and ramps depend on the ways in which a fault is to be hard to see.
 """
@@ -103,9 +103,9 @@ class RecordedSetup:
         return self.setup.bystanders[rng.integers(len(self.setup.bystanders))].name
 
     def resting_object(self, rng: Generator, to_end: bool = False) -> tuple[str, int, int]:
-        """An object at rest, a bystander or one that was put down, and the frames in which it rests.
+        """An object at rest, a bystander or a carried object after its release, and the frames of the rest.
 
-        With `to_end` it rests until the clip ends. Raises DrawRejected.
+        With `to_end` the object rests until the clip ends. Raises DrawRejected.
         """
         if not self.carried_subtasks or rng.random() < 0.5:
             return self.bystander(rng), self.start(), self.frame_count
@@ -119,14 +119,14 @@ class RecordedSetup:
         return carried[number].obj.name, low, high
 
     def carried_object(self, rng: Generator) -> tuple[Subtask, int, int]:
-        """A subtask in which an arm carries an object, and the frames in which it does."""
+        """A subtask in which an arm carries an object, and the frames in which the object is carried."""
         if not self.carried_subtasks:
             raise DrawRejected("nothing is carried")
         subtask = self.carried_subtasks[rng.integers(len(self.carried_subtasks))]
         return subtask, self.first_frame("carry", subtask) + 5, self.first_frame("release", subtask) - 2
 
     def resting_or_carried_object(self, rng: Generator, resting_share: float) -> tuple[str, int, int]:
-        """An object at rest with this probability, else a carried one, and the frames in which it is so."""
+        """An object at rest with this probability, else a carried object, and the frames of the rest or the carry."""
         if rng.random() < resting_share or not self.carried_subtasks:
             return self.resting_object(rng)
         subtask, low, high = self.carried_object(rng)

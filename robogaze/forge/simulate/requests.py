@@ -1,4 +1,4 @@
-"""What the clips of a data set are asked to show: faults and the ways in which they are hard to see, or none."""
+"""What the clips of a data set show: faults and the ways in which they are hard to see, or no fault."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -39,7 +39,7 @@ class RequestSampler:
         self._used: dict[str, int] = {}
 
     def faulty(self, fault: SimulatedFault) -> ClipRequest:
-        """A clip with a fault, and sometimes with others."""
+        """A clip with a fault, and sometimes with further faults."""
         ways = self._ways(fault)
         others: list[Variation] = []
         if self._difficulty is not None and "several" in ways:

@@ -121,7 +121,7 @@ def _stripes(rng: np.random.Generator) -> Tone:
 
 
 def _herringbone(rng: np.random.Generator) -> Tone:
-    """Short boards laid in a zigzag, each row of them with its own shade."""
+    """Short boards laid in a zigzag; each row has its own shade."""
     count = int(rng.integers(6, 11))
     down, across = _grid(count)
     fold = np.abs(across % 2 - 1)
@@ -181,7 +181,7 @@ Rgb = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Camera:
-    """A camera: the point it looks at (m), its distance from it (m), azimuth and elevation (degrees)."""
+    """A camera: the point to which it points (m), the distance from this point (m), azimuth and elevation (degrees)."""
 
     lookat: tuple[float, float, float]
     distance: float
@@ -244,7 +244,7 @@ def build_scene(
 
 
 def _shade(rng: np.random.Generator, saturation: float, low: float, high: float) -> Rgb:
-    """A random hue with at most this saturation."""
+    """A random hue with at most this saturation and a value from `low` to `high`."""
     return colorsys.hsv_to_rgb(rng.uniform(), rng.uniform(0, saturation), rng.uniform(low, high))
 
 

@@ -131,7 +131,7 @@ def fade_in(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
 
 
 def morph(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """An object at rest slowly turns into one of another kind: one fades out while the other fades in."""
+    """An object at rest slowly turns into an object of another kind: the first fades out while the second fades in."""
     obj, low, high = recorded.resting_object(rng, to_end=True)
     hidden = other_kind(recorded, obj)
     (first, last), ramp = recorded.interval(rng, low, high, lasting_share=1.0), recorded.ramp(rng, 20, 40)
@@ -194,7 +194,7 @@ def _during(recorded: RecordedSetup, rng: Generator, lasting_share: float = 0.4)
 
 
 def lose_part(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """A part of the arm disappears; an object that it held stays in the air."""
+    """A part of the arm disappears; an object in the hand stays in the air."""
     side, part = _side(recorded, rng), list(_PARTS)[rng.integers(len(_PARTS))]
     bodies = tuple(f"{side}{name}" for name in _PARTS[part])
     first, last = _during(recorded, rng)
@@ -208,7 +208,7 @@ def lose_part(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
 
 
 def copy_hand(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """A rotated copy of the hand is in the air next to it, attached to nothing."""
+    """A rotated copy of the hand is in the air next to the hand, attached to nothing."""
     side = _side(recorded, rng)
     bodies = tuple(f"{side}{name}" for name in HAND_PARTS)
     first, last = _during(recorded, rng)

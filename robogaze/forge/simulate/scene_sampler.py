@@ -1,4 +1,4 @@
-"""Sampling the setup of a clip: its tasks, their objects and goals with their places, arms and instruction."""
+"""Sampling the setup of a clip: tasks, objects and goals with their places, arms and instruction."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -42,10 +42,10 @@ class DrawRejected(Exception):
 
 @dataclass(frozen=True)
 class ClipRequest:
-    """What a clip is to show: faults, or variations of a clean clip. The first decides its main task.
+    """What a clip is to show: faults, or variations of a clean clip. The first variation decides the main task.
 
-    `ways` are those in which the faults are hard to see, by the limits of `difficulty`. A clip of `seconds` is a chain
-    of tasks; None stands for a single task.
+    `ways` are the ways in which the faults are hard to see, by the limits of `difficulty`. A clip of `seconds` is a
+    chain of tasks; None stands for a single task.
     """
 
     variations: tuple[Variation, ...]
@@ -99,10 +99,10 @@ def spot(
 
 @dataclass(frozen=True)
 class SampledScene:
-    """The setup of all tasks of a clip together, and what each task is. `main` is the number of the main task.
+    """The setup of all tasks of a clip together, and the kind of each task. `main` is the number of the main task.
 
-    `parts` has for each task the numbers of its first subtask and of the one after its last. `marks` are the colours of
-    each arm's bands by side.
+    `parts` has for each task the numbers of its first subtask and of the subtask after its last. `marks` are the
+    colours of each arm's bands by side.
     """
 
     setup: TaskSetup
@@ -183,9 +183,9 @@ def _own(
 def _chain(
     recipe: SimulationConfig, objects: "_ObjectSampler", main: int, count: int, rng: np.random.Generator
 ) -> _Chain:
-    """The tasks around the main one, whose place stays empty; they share objects and goals that the main one has not.
+    """The tasks around the main task, whose place stays empty.
 
-    An object is always brought to a goal where nothing lies.
+    These tasks share objects and goals, which are not the main task's. An object is always brought to an empty goal.
     """
     chain: _Chain = [(recipe.chain.carry, []) for _ in range(count)]
     if count == 1:
@@ -219,7 +219,7 @@ def _subtasks(chain: _Chain, side: str, rng: np.random.Generator) -> tuple[Subta
 
 
 def _paced(subtasks: tuple[Subtask, ...], length_s: float | None, rng: np.random.Generator) -> tuple[Subtask, ...]:
-    """The subtasks at a pace that gives the clip its length, as far as the limits of the pace allow."""
+    """The subtasks at the pace that gives a clip of `length_s`, within the limits of the pace."""
     pace = rng.uniform(*_PACE) * (0.75 if len(subtasks) == 2 else 1.0)
     if length_s is not None:
         pace = float(
@@ -284,7 +284,7 @@ class _ObjectSampler:
         self._names: set[str] = set()
 
     def goal(self, task: TaskConfig) -> SimulatedObject:
-        """A goal of a task; one to stack on is movable."""
+        """A goal of a task; a goal to stack on is movable."""
         kind = task.goals[self._rng.integers(len(task.goals))]
         shapes = {**self._recipe.goals, **self._recipe.objects}
         return self._object(kind, shapes[kind], movable=kind in self._recipe.objects)
@@ -317,7 +317,7 @@ class _ObjectSampler:
         return made
 
     def _front(self, blank: SimulatedObject, count: int) -> SimulatedObject:
-        """A drawer or a door that opens to the side; its handle, and its neighbour's, is in reach when open."""
+        """A drawer or a door that opens to the side; its open handle, and its neighbour's, is in reach."""
         if blank.is_hinged:
             blank = replace(blank, hinge=int(self._rng.choice([-1, 1])))
         for _ in range(_PLACES):
@@ -358,7 +358,7 @@ class _ObjectSampler:
         return replace(obj, at=at)
 
     def _name(self, kind: str) -> tuple[str, str]:
-        """A colour that no other object of the kind has, and the name with this colour."""
+        """A colour that no other object of the kind has, and the name of the object with this colour."""
         free = [colour for colour in self._recipe.colours if f"{colour} {kind}" not in self._names]
         used = {name.rpartition(" ")[0] for name in self._names}
         fresh = [colour for colour in free if colour not in used] or free
@@ -368,7 +368,7 @@ class _ObjectSampler:
 
 
 def _neighbour(obj: SimulatedObject) -> SimulatedObject:
-    """A copy of a fixture at its side; two doors are hinged at their outer ends."""
+    """A copy of a fixture next to the fixture; two doors are hinged at their outer ends."""
     far = 2 * obj.shape.size[0] + _APART_M
     far = -obj.hinge * far if obj.is_hinged else far
     x, y = obj.at[0] - far * np.sin(obj.yaw), obj.at[1] + far * np.cos(obj.yaw)

@@ -1,7 +1,7 @@
 """Edits of the state of a recording: objects do impossible things. Each function returns an edit.
 
-Times, places and amounts are drawn from the clip's random generator, so that they do not reveal the fault. If the edit
-is not possible in the recording, the function raises DrawRejected.
+Times, places and amounts are drawn from the clip's random generator and do not reveal the fault. If the edit is not
+possible in the recording, the function raises DrawRejected.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ def _moved(
 
 
 def jump(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """An object is elsewhere from one frame to the next: a carried one in its goal, a bystander anywhere."""
+    """An object jumps from one frame to the next: a carried object to its goal, a bystander anywhere."""
     if rng.random() < 0.5 and recorded.carried_subtasks:
         subtask, low, high = recorded.carried_object(rng)
         first, last = recorded.interval(rng, low, high, lasting_share=1.0)
@@ -65,7 +65,7 @@ def appear(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
 
 
 def swap(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """An object becomes one of another kind from one frame to the next, in the hand or on the table."""
+    """An object becomes an object of another kind from one frame to the next, in the hand or on the table."""
     obj, low, high = recorded.resting_or_carried_object(rng, 0.5)
     hidden = other_kind(recorded, obj)
     first, last = recorded.interval(rng, low, high)
