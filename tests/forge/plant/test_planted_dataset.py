@@ -1,17 +1,14 @@
 """The data set of planted clips: complete, reproducible and resumable; its names reveal nothing."""
 
-import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from filelock import FileLock
 
 from robogaze.core.report import Report
 from robogaze.datasets.manifest import ManifestEntry, read_manifest
-from robogaze.errors import RunError
 from robogaze.forge.plant.planted_dataset import PlantedDataset, PlantedSource, PlantingOptions, plant_clips
 from robogaze.forge.plant.planting_config import PlantingConfig
 
@@ -115,32 +112,6 @@ def test_a_killed_run_is_resumed(tmp_path: Path, sources: tuple[ManifestEntry, .
     assert all(path.stat().st_mtime_ns == when for path, when in before.items())
     for name in ("annotations.jsonl", "clips.jsonl", "planted.json"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
-
-
-def test_other_settings_in_the_same_folder_are_refused(
-    tmp_path: Path, sources: tuple[ManifestEntry, ...], recipe: PlantingConfig
-) -> None:
-    plant_clips(sources[:1], few(recipe, glitches=recipe.select(("smear",))), tmp_path)
-    with pytest.raises(RunError, match="other settings"):
-        plant_clips(sources[:1], few(recipe), tmp_path)
-
-
-def test_a_second_process_is_refused(
-    tmp_path: Path, sources: tuple[ManifestEntry, ...], recipe: PlantingConfig
-) -> None:
-    (tmp_path / ".planted").mkdir()
-    with FileLock(tmp_path / ".planted" / "lock"), pytest.raises(RunError, match="in use by another process"):
-        plant_clips(sources[:1], few(recipe), tmp_path)
-
-
-def test_an_unreadable_clip_is_listed_and_the_others_are_planted(
-    tmp_path: Path, sources: tuple[ManifestEntry, ...], recipe: PlantingConfig
-) -> None:
-    options = few(recipe, glitches=recipe.select(("smear",)))
-    found = plant_clips([ManifestEntry(path=tmp_path / "none.mp4"), sources[0]], options, tmp_path / "out")
-    assert len(found.sources) == 1
-    assert found.unreadable == (f"{tmp_path / 'none.mp4'} does not exist",)
-    assert json.loads((tmp_path / "out" / "planted.json").read_text())["unreadable"] == list(found.unreadable)
 
 
 def test_without_motion_and_objects_only_pictures_are_changed(tmp_path: Path, recipe: PlantingConfig) -> None:
