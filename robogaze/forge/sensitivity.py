@@ -144,14 +144,9 @@ def measure(
     sources = sorted({str(_planted(reference)["source"]) for reference in references})
     drawn = draw_resamples([""] * len(sources), resamples, np.random.default_rng(seed))
     context = _Context(drawn, {source: place for place, source in enumerate(sources)}, level)
-    keys: dict[str, Callable[[Trial], str]] = {
-        "type": lambda trial: trial.type,
-        "severity": lambda trial: str(trial.severity),
-        "glitch": lambda trial: trial.glitch,
-    }
     return Sensitivity(
         total=context.group(trials),
-        by={field: _grouped(trials, key, context) for field, key in keys.items()},
+        by={field: _grouped(trials, field, context) for field in ("type", "severity", "glitch")},
         alarms=context.alarms(untouched, by_clip),
         trials=trials,
         unreported=tuple(reference.clip.id for reference in references if reference.clip.id not in by_clip),
@@ -210,9 +205,12 @@ def _matched(glitch: AnnotatedEvent, report: Report | None) -> tuple[Match | Non
     return (found[0] if found else None), bool((overlap > 0).any())
 
 
-def _grouped(trials: Sequence[Trial], key: Callable[[Trial], str], context: "_Context") -> dict[str, Group]:
-    names = sorted({key(trial) for trial in trials})
-    return {name: context.group([trial for trial in trials if key(trial) == name]) for name in names}
+def _grouped(trials: Sequence[Trial], field: str, context: "_Context") -> dict[str, Group]:
+    """The groups of trials with the same value of a field, by the value as text."""
+    groups: dict[str, list[Trial]] = {}
+    for trial in trials:
+        groups.setdefault(str(getattr(trial, field)), []).append(trial)
+    return {name: context.group(groups[name]) for name in sorted(groups)}
 
 
 @dataclass(frozen=True)

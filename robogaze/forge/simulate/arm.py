@@ -38,16 +38,6 @@ _KIND = {
 
 
 @dataclass(frozen=True)
-class ArmStyle:
-    """The style of the links; `thickness` scales their radii. Links are round or square tubes, twin rods, a ribbed rod,
-    stepped tubes, or tubes that taper in many fine steps.
-    """
-
-    thickness: float = 1.0
-    links: Links = "round"
-
-
-@dataclass(frozen=True)
 class BodyPart:
     """A rendered part of a link: a box with half sizes at a place, or a round part from one point to another."""
 
@@ -114,8 +104,12 @@ _CORE_SHARE = 0.62
 _FINGER_Z, _TOOL_Z = 0.066, 0.117
 
 
-def add_arm(spec: mujoco.MjSpec, side: str, place: _Vector, style: ArmStyle) -> None:
-    """Add an arm to the table at `place` (m); the names of its bodies and materials start with `side`."""
+def add_arm(spec: mujoco.MjSpec, side: str, place: _Vector, thickness: float, links: Links) -> None:
+    """Add an arm to the table at `place` (m); the names of its bodies and materials start with `side`.
+
+    `thickness` scales the radii of the links. Links are round or square tubes, twin rods, a ribbed rod, stepped tubes,
+    or tubes that taper in many fine steps.
+    """
     base = spec.worldbody.add_body(name=f"{side}base", pos=place)
     _add(base, BodyPart("cylinder", "dark", (0.092,), (0, 0, 0, 0, 0, 0.022)), side)
     _add(base, BodyPart("cylinder", "shell", (0.082,), (0, 0, 0.022, 0, 0, 0.05)), side)
@@ -127,7 +121,7 @@ def add_arm(spec: mujoco.MjSpec, side: str, place: _Vector, style: ArmStyle) -> 
         hinge = mujoco.mjtJoint.mjJNT_HINGE
         body.add_joint(name=f"{side}{link.name}", type=hinge, axis=link.axis, range=link.limit, armature=5)
         for part in (*link.parts, _core(link, end)):
-            for piece in _built(part, style):
+            for piece in _built(part, thickness, links):
                 _add(body, piece, side)
     _add_hand(spec, body.add_body(name=f"{side}{HAND}", gravcomp=1), side)
 
@@ -138,23 +132,23 @@ def _core(link: BodyLink, end: float) -> BodyPart:
     return BodyPart("cylinder", "dark", (_CORE_SHARE * radius,), (0, 0, 0, 0, 0, end))
 
 
-def _built(part: BodyPart, style: ArmStyle) -> tuple[BodyPart, ...]:
+def _built(part: BodyPart, thickness: float, links: Links) -> tuple[BodyPart, ...]:
     """The parts that render a part of a link in a style."""
-    size = tuple(length * style.thickness for length in part.size)
-    if part.kind != "capsule" or style.links == "round":
+    size = tuple(length * thickness for length in part.size)
+    if part.kind != "capsule" or links == "round":
         return (BodyPart(part.kind, part.paint, size, part.place),)
     (radius,), low, high = size, part.place[2], part.place[5]
-    if style.links == "twin":
+    if links == "twin":
         sides = (-0.62 * radius, 0.62 * radius)
         return tuple(BodyPart("capsule", part.paint, (0.42 * radius,), (0, y, low, 0, y, high)) for y in sides)
-    if style.links == "ribbed":
+    if links == "ribbed":
         rod = BodyPart("capsule", part.paint, (0.55 * radius,), part.place)
         # Gaps between ribs are as wide as ribs.
         count = max(1, round((high - low) / (2 * _RIB_M)))
         starts = [low + (high - low) * (number + 0.25) / count for number in range(count)]
         return (rod, *(BodyPart("cylinder", part.paint, (radius,), (0, 0, z, 0, 0, z + _RIB_M)) for z in starts))
-    if style.links in ("stepped", "tapered"):
-        steps = _STEPS if style.links == "stepped" else _TAPER
+    if links in ("stepped", "tapered"):
+        steps = _STEPS if links == "stepped" else _TAPER
         ends = np.linspace(low, high, len(steps) + 1)
         return tuple(
             BodyPart("cylinder", part.paint, (share * radius,), (0, 0, start, 0, 0, end))

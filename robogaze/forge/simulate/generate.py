@@ -107,9 +107,8 @@ def generate_clip(context: SimulationContext, planned: PlannedClip) -> Simulated
             if isinstance(faults, str):
                 rejected[faults] += 1
                 continue
-            outcome = outcome_of(context.recipe, spec, faults)
-            reports = _reports(context, planned, spec, faults, outcome, renderer)
-            truth = _truth(context, planned, attempt, spec, faults, outcome)
+            accepted = _AcceptedClip(context, planned, spec, faults, outcome_of(context.recipe, spec, faults))
+            reports, truth = accepted.reports(renderer), accepted.truth(attempt)
             return SimulatedClip(reports=reports, truth=truth, rejected=dict(rejected))
     raise NoValidDraw(planned.name, planned.request.variations[0].make, rejected)
 
@@ -166,69 +165,93 @@ def _uri(name: str) -> str:
     return f"clips/{name}.mp4"
 
 
-def _reports(
-    context: SimulationContext,
-    planned: PlannedClip,
-    spec: ClipSpec,
-    faults: tuple[MeasuredFault, ...],
-    outcome: Outcome | None,
-    renderer: Renderer,
-) -> tuple[Report, ...]:
-    """The reports of a clip and, if the plan asks for a twin, of the twin, which is rendered here."""
-    twin = planned.twin if faults else ""
-    provenance = {
-        "source": planned.name,
-        "untouched": twin,
-        "plant": planned.request.variations[0].make if faults else "",
-        "seed": context.seed,
-    }
-    reports = [_report(context, planned.name, spec, provenance, faults, outcome)]
-    if twin:
-        whole = spec.twin
-        if len(faults) == 1 and faults[0].placed.behaviour is None:
-            whole = replace(whole, frame_count=spec.playback.frame_count)
-        frames = (renderer.frame(whole, number) for number in range(whole.frame_count))
-        _write_video(_path(context, twin), frames, whole.recording.fps)
-        reports.append(_report(context, twin, spec, {**provenance, "plant": ""}))
-    return tuple(reports)
+@dataclass(frozen=True)
+class _AcceptedClip:
+    """A clip that passed all checks and is written, with its faults and its outcome."""
 
+    context: SimulationContext
+    planned: PlannedClip
+    spec: ClipSpec
+    faults: tuple[MeasuredFault, ...]
+    outcome: Outcome | None
 
-def _report(
-    context: SimulationContext,
-    name: str,
-    spec: ClipSpec,
-    provenance: Mapping[str, Any],
-    faults: tuple[MeasuredFault, ...] = (),
-    outcome: Outcome | None = None,
-) -> Report:
-    """The report of a clip that is written. `provenance` has the source and the change for `forge report`."""
-    domain, recipe, tasks = context.domain, context.recipe, spec.sampled.tasks
-    clip = Clip(
-        id=name,
-        uri=_uri(name),
-        instruction=spec.sampled.instruction,
-        task_family=tasks[0].family if len(tasks) == 1 else "several tasks in order",
-        embodiment=recipe.embodiments[len(spec.sampled.marks) - 1],
-        layout=spec.layout,
-        **_video_fields(_path(context, name)),
-    )
-    events = tuple(
-        event_of(recipe, domain, clip, spec, measured, number) for number, measured in enumerate(faults, start=1)
-    )
-    if outcome is not None:
-        events = (*events, outcome_event(recipe, domain, clip, outcome, len(events) + 1))
-    return Report(
-        clip=clip,
-        domain=domain.ref,
-        pipeline="ground_truth",
-        author="simulator",
-        coverage=all_examined(domain.dimensions, "simulated: the truth is known"),
-        events=events,
-        provenance=Provenance(
-            versions={package: version(package) for package in ("robogaze", "mujoco", "av")},
-            media={"planted": dict(provenance)},
-        ),
-    )
+    def reports(self, renderer: Renderer) -> tuple[Report, ...]:
+        """The reports of the clip and, if the plan asks for a twin, of the twin, which is rendered here."""
+        twin = self.planned.twin if self.faults else ""
+        provenance = {
+            "source": self.planned.name,
+            "untouched": twin,
+            "plant": self.planned.request.variations[0].make if self.faults else "",
+            "seed": self.context.seed,
+        }
+        reports = [self._report(self.planned.name, provenance)]
+        if twin:
+            whole = self.spec.twin
+            if len(self.faults) == 1 and self.faults[0].placed.behaviour is None:
+                whole = replace(whole, frame_count=self.spec.playback.frame_count)
+            frames = (renderer.frame(whole, number) for number in range(whole.frame_count))
+            _write_video(_path(self.context, twin), frames, whole.recording.fps)
+            clean = replace(self, faults=(), outcome=None)
+            reports.append(clean._report(twin, {**provenance, "plant": ""}))
+        return tuple(reports)
+
+    def _report(self, name: str, provenance: Mapping[str, Any]) -> Report:
+        """The report of a written clip. `provenance` has the source and the change for `forge report`."""
+        domain, recipe, sampled = self.context.domain, self.context.recipe, self.spec.sampled
+        clip = Clip(
+            id=name,
+            uri=_uri(name),
+            instruction=sampled.instruction,
+            task_family=sampled.tasks[0].family if len(sampled.tasks) == 1 else "several tasks in order",
+            embodiment=recipe.embodiments[len(sampled.marks) - 1],
+            layout=self.spec.layout,
+            **_video_fields(_path(self.context, name)),
+        )
+        events = [
+            event_of(recipe, domain, clip, self.spec, measured, number)
+            for number, measured in enumerate(self.faults, start=1)
+        ]
+        if self.outcome is not None:
+            events.append(outcome_event(recipe, domain, clip, self.outcome, len(events) + 1))
+        return Report(
+            clip=clip,
+            domain=domain.ref,
+            pipeline="ground_truth",
+            author="simulator",
+            coverage=all_examined(domain.dimensions, "simulated: the truth is known"),
+            events=tuple(events),
+            provenance=Provenance(
+                versions={package: version(package) for package in ("robogaze", "mujoco", "av")},
+                media={"planted": dict(provenance)},
+            ),
+        )
+
+    def truth(self, attempt: int) -> dict[str, Any]:
+        """The clip's line of truth.jsonl, with the data that a report cannot contain."""
+        context, planned, spec = self.context, self.planned, self.spec
+        own = audit(spec.twin.recording, spec.sampled.setup)
+        count = spec.playback.frame_count
+        phases = [phase for phase in spec.playback.recording.phases if phase.first < count]
+        return {
+            "clip_id": planned.name,
+            "twin": planned.twin if self.faults and planned.twin else None,
+            "make": planned.request.variations[0].make,
+            "type": self.faults[0].placed.fault.type if self.faults else None,
+            "seed": [context.seed, planned.number, attempt],
+            "tasks": len(spec.sampled.tasks),
+            "difficulty": context.difficulty,
+            "ways": sorted(planned.request.ways),
+            "unusual": list(spec.unusual),
+            "faults": [_fault_truth(measured) for measured in self.faults],
+            "outcome": self.outcome and {"kind": self.outcome.kind, "span_frames": [[self.outcome.first, count]]},
+            "phases": [{"name": phase.name, "first": phase.first, "thing": phase.obj} for phase in phases],
+            "audit": {
+                "depth_mm": round(1000 * own.penetration_m, 2),
+                "step_mm": round(1000 * own.step_m, 1),
+                "unheld_frames": own.unheld_frames,
+                "findings": list(own.findings),
+            },
+        }
 
 
 def _write_video(path: Path, frames: Iterable[Frame], fps: int) -> None:
@@ -260,40 +283,6 @@ def _video_fields(path: Path) -> dict[str, Any]:
         "fps": len(times_s) / duration_s,
         "width": width,
         "height": height,
-    }
-
-
-def _truth(
-    context: SimulationContext,
-    planned: PlannedClip,
-    attempt: int,
-    spec: ClipSpec,
-    faults: tuple[MeasuredFault, ...],
-    outcome: Outcome | None,
-) -> dict[str, Any]:
-    """The clip's line of truth.jsonl, with the data that a report cannot contain."""
-    own = audit(spec.twin.recording, spec.sampled.setup)
-    count = spec.playback.frame_count
-    phases = [phase for phase in spec.playback.recording.phases if phase.first < count]
-    return {
-        "clip_id": planned.name,
-        "twin": planned.twin if faults and planned.twin else None,
-        "make": planned.request.variations[0].make,
-        "type": faults[0].placed.fault.type if faults else None,
-        "seed": [context.seed, planned.number, attempt],
-        "tasks": len(spec.sampled.tasks),
-        "difficulty": context.difficulty,
-        "ways": sorted(planned.request.ways),
-        "unusual": list(spec.unusual),
-        "faults": [_fault_truth(measured) for measured in faults],
-        "outcome": outcome and {"kind": outcome.kind, "span_frames": [[outcome.first, count]]},
-        "phases": [{"name": phase.name, "first": phase.first, "thing": phase.obj} for phase in phases],
-        "audit": {
-            "depth_mm": round(1000 * own.penetration_m, 2),
-            "step_mm": round(1000 * own.step_m, 1),
-            "unheld_frames": own.unheld_frames,
-            "findings": list(own.findings),
-        },
     }
 
 

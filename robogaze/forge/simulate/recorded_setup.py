@@ -85,9 +85,6 @@ class RecordedSetup:
 
     def free_spot(self, rng: Generator, size_m: float) -> tuple[float, float]:
         """A place on the table that stays free for the whole clip, for an object of a radius. Raises DrawRejected."""
-        return spot(rng, size_m, list(self._taken()))
-
-    def _taken(self) -> list[tuple[float, float, float]]:
         shown = [obj for obj in self.setup.objects if not obj.hidden]
         goals = [circle for obj in shown for circle in obj.footprint]
         loose = {
@@ -96,7 +93,7 @@ class RecordedSetup:
             if obj.movable
             for number in range(0, self.frame_count, 4)
         }
-        return goals + [(float(x), float(y), radius) for x, y, radius in sorted(loose)]
+        return spot(rng, size_m, goals + [(float(x), float(y), radius) for x, y, radius in sorted(loose)])
 
     def bystander(self, rng: Generator) -> str:
         """The name of a bystander."""

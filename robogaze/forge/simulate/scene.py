@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.forge.simulate.arm import STEP_S, ArmStyle, add_arm
+from robogaze.forge.simulate.arm import STEP_S, add_arm
 from robogaze.forge.simulate.fixtures import add_fixture, is_switched, lamp_of
 from robogaze.forge.simulate.objects import NO_TOUCH, TOUCH, SimulatedObject, add_object
 from robogaze.forge.simulate.simulation_config import Surface, World
@@ -232,12 +232,12 @@ def build_scene(
     _add_lights(spec, world, rng)
     across = (0.0,) if len(marks) == 1 else (BASE_APART_M / 2, -BASE_APART_M / 2)
     bases = tuple((BASE_X_M, y, 0.0) for y in across)
-    arm = ArmStyle(thickness=rng.uniform(*world.thickness), links=world.links[rng.integers(len(world.links))])
+    thickness, links = rng.uniform(*world.thickness), world.links[rng.integers(len(world.links))]
     shell = _shade(rng, saturation=0.12, low=0.55, high=0.93)
     for (side, mark), base in zip(marks.items(), bases, strict=True):
         _paint(spec, f"{side}shell", shell, 0.5)
         _paint(spec, f"{side}accent", mark, 0.4)
-        add_arm(spec, side, base, arm)
+        add_arm(spec, side, base, thickness, links)
     for obj in objects:
         (add_fixture if obj.is_fixture else add_object)(spec, obj)
     return CompiledScene(spec.compile(), {obj.name: obj for obj in objects}, tuple(marks), bases)
