@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from pydantic import Field
@@ -34,8 +34,6 @@ from robogaze.forge.plant.truth import clip_of, event_of, report_of, untouched, 
 from robogaze.media import check_whole
 from robogaze.media.picture_files import picture_bytes
 from robogaze.store import file_name, write_whole
-
-SCHEMA_VERSION: Literal[1] = 1
 
 MAX_DRAWS = 20
 """The number of times that a glitch is drawn, at other places and times, before the glitch is left out."""
@@ -76,7 +74,6 @@ class SkippedGlitch(Data):
 class PlantedSource(Data):
     """A finished source: the reports of its clips, starting with the untouched clip."""
 
-    schema_version: Literal[1] = SCHEMA_VERSION
     source: str
     reports: tuple[Report, ...] = Field(min_length=1)
     left_out: tuple[SkippedGlitch, ...]
@@ -110,7 +107,7 @@ class PlantedDataset:
     def as_json(self) -> dict[str, Any]:
         """The contents of planted.json."""
         return {
-            "schema_version": SCHEMA_VERSION,
+            "schema_version": 1,
             "settings": dict(self.settings),
             "sources": len(self.sources),
             "untouched": len(self.sources),

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -152,9 +152,3 @@ def _instruction_problems(change: InstructionChange) -> Iterator[Problem]:
         yield ("instruction_change", "pattern"), "needs the group 'slot', or the groups 'first' and 'second'"
     if (groups == _SLOT) is not bool(change.replacements):
         yield ("instruction_change", "replacements"), "is required with the group 'slot' and not allowed without it"
-
-
-def fill_description(template: str, fields: Mapping[str, Any]) -> str:
-    """A description with its fields, starting with a capital."""
-    text = template.format_map(fields)
-    return text[0].upper() + text[1:]

@@ -18,7 +18,7 @@ from robogaze.core.sampling import evenly
 from robogaze.core.time import Span
 from robogaze.datasets.manifest import ManifestEntry, file_sha256
 from robogaze.domains import Domain
-from robogaze.forge.plant.planting_config import Glitch, fill_description
+from robogaze.forge.plant.planting_config import Glitch
 from robogaze.forge.plant.planting_scene import DrawRefused, FrameArray, GlitchEdit, differ
 from robogaze.media.decode import Image, read_frames
 from robogaze.media.encode import write_video
@@ -96,6 +96,7 @@ def event_of(clip: Clip, glitch: Glitch, edit: GlitchEdit, frames: tuple[int, in
     _, old, new = edit.instruction or ("", "", "")
     fields = {"start": f"{span.start:.2f} s", "end": f"{span.end:.2f} s", "length": f"{span.length:.2f} s",
               "where": edit.where, "amount": edit.amount, "old": old, "new": new}  # fmt: skip
+    description = glitch.description.format_map(fields)
     evidence = Evidence(
         text=f"{glitch.planter} of strength {edit.strength:.2f}: {edit.amount}",
         frames=evenly(range(first, end), 3),
@@ -111,7 +112,7 @@ def event_of(clip: Clip, glitch: Glitch, edit: GlitchEdit, frames: tuple[int, in
         spans=(span,),
         severity=glitch.level(edit.strength),
         confidence=None,
-        description=fill_description(glitch.description, fields),
+        description=description[0].upper() + description[1:],
         evidence=(evidence,),
     )
 

@@ -80,7 +80,9 @@ def sample_clip(recipe: SimulationConfig, request: ClipRequest, world: World, rn
     """Draw a clip in a world. Raises DrawRejected, OutOfReach and UnstableSimulation."""
     sampled = sample_scene(recipe.in_world(world), request, rng)
     views, layout = _views(recipe, request, sampled, world, rng)
-    sampled = replace(sampled, setup=replace(sampled.setup, eye=_eye(views)))
+    first = next(iter(views.values()))
+    assert isinstance(first, Camera)
+    sampled = replace(sampled, setup=replace(sampled.setup, eye=first.place))
     by_task = _behaviours(sampled, request, rng)
     played = _numbered([behaviour for _, behaviour in by_task])
     scene = build_scene(sampled.setup.objects, sampled.marks, world, rng)
@@ -271,9 +273,3 @@ def _camera(rng: np.random.Generator, world: World, azimuth: float, arms: int) -
         azimuth=azimuth,
         elevation=-rng.uniform(*world.elevation_deg),
     )
-
-
-def _eye(views: Mapping[str, Camera | str]) -> tuple[float, float, float]:
-    first = next(iter(views.values()))
-    assert isinstance(first, Camera)
-    return first.place

@@ -77,11 +77,6 @@ class TaskSetup:
         return tuple(dict.fromkeys((*own, *self.bystanders, *self.unused_goals, *self.hidden_objects)))
 
 
-def in_reach(x: float, y: float) -> bool:
-    """Whether an arm reaches a place on the table."""
-    return NEAR_M <= x <= FAR_M and abs(y) <= ASIDE_M
-
-
 def spot(
     rng: np.random.Generator,
     size_m: float,
@@ -324,8 +319,8 @@ class _ObjectSampler:
             aside = self._rng.choice([-1, 1]) * self._rng.uniform(*_ASIDE_RAD)
             at = (float(self._rng.uniform(NEAR_M, FAR_M)), float(self._rng.uniform(-ASIDE_M, ASIDE_M)))
             first = replace(blank, at=at, yaw=float(aside))
-            row = [first, _neighbour(first)][:count]
-            if all(in_reach(x, y) for fixture in row for x, y, _ in fixture.footprint):
+            places = [circle for fixture in [first, _neighbour(first)][:count] for circle in fixture.footprint]
+            if all(NEAR_M <= x <= FAR_M and abs(y) <= ASIDE_M for x, y, _ in places):
                 return first
         raise DrawRejected(f"no free place for a {blank.shape.form}")
 

@@ -17,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +30,6 @@ from robogaze.forge.simulate.requests import RequestSampler
 from robogaze.forge.simulate.simulation_config import SimulatedFault, SimulationConfig
 from robogaze.store import write_whole
 
-SCHEMA_VERSION: Literal[1] = 1
 SIMULATOR = "3.3.0"
 """The version of MuJoCo; another version gives other physics and pixels."""
 
@@ -139,7 +138,7 @@ class SimulatedDataset:
         """The contents of simulated.json."""
         by_type = self.by_type
         return {
-            "schema_version": SCHEMA_VERSION,
+            "schema_version": 1,
             "clips": len(self.clips),
             "clean": by_type.pop(""),
             "with_a_second_fault": sum(len(clip.truth["faults"]) > 1 for clip in self.clips),
