@@ -38,7 +38,7 @@ def _grain(rng: np.random.Generator) -> Tone:
     rings = np.sin(150 * (across + bend) + offset) + 0.6 * np.sin(410 * (across + 0.7 * bend) + 2 * offset)
     fibre = rng.normal(size=(_SIZE, _SIZE // 32)).repeat(32, axis=1)
     gap = 1 - 0.35 * (np.abs(across * planks - np.round(across * planks)) < 0.008)
-    return shade * gap * (1 + 0.035 * rings + 0.018 * fibre)
+    return np.asarray(shade * gap * (1 + 0.035 * rings + 0.018 * fibre))
 
 
 def _plaster(rng: np.random.Generator) -> Tone:
@@ -55,7 +55,7 @@ def _weave(rng: np.random.Generator) -> Tone:
     across, along = _grid()
     threads = 0.04 * np.sin(2 * np.pi * 128 * across) * np.sin(2 * np.pi * 128 * along)
     stripes = 0.12 * (np.sin(2 * np.pi * rng.integers(2, 6) * along + rng.uniform(0, 6)) > 0.9)
-    return 1 + threads - stripes + rng.normal(0, 0.015, (_SIZE, _SIZE))
+    return np.asarray(1 + threads - stripes + rng.normal(0, 0.015, (_SIZE, _SIZE)))
 
 
 def _tiles(rng: np.random.Generator) -> Tone:
