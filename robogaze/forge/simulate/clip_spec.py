@@ -124,18 +124,14 @@ _Done = tuple[Variation | None, Behaviour]
 
 def _behaviours(sampled: SampledScene, request: ClipRequest, rng: np.random.Generator) -> list[_Done]:
     """How each task is done: the first variation in the main task, others in the tasks that fill a chain."""
-    done: list[_Done] = [(None, BEHAVIOURS.load(_PLAIN)(sampled.of_task(n), rng)) for n in range(len(sampled.tasks))]
-    free = [n for n, task in enumerate(sampled.tasks) if n != sampled.main and task.goals]
+    numbers, plain = range(len(sampled.tasks)), BEHAVIOURS.load(_PLAIN)
+    done: list[_Done] = [(None, plain(sampled.of_task(number), rng)) for number in numbers]
+    free = [number for number in numbers if number != sampled.main and sampled.tasks[number].goals]
     for variation in request.variations:
-        if variation.make not in BEHAVIOURS:
-            continue
-        if variation is request.variations[0]:
-            place = sampled.main
-        elif variation.chained and free:
-            place = free.pop(rng.integers(len(free)))
-        else:
-            continue
-        done[place] = (variation, BEHAVIOURS.load(variation.make)(sampled.of_task(place), rng))
+        is_first = variation is request.variations[0]
+        if variation.make in BEHAVIOURS and (is_first or (variation.chained and free)):
+            number = sampled.main if is_first else free.pop(rng.integers(len(free)))
+            done[number] = (variation, BEHAVIOURS.load(variation.make)(sampled.of_task(number), rng))
     return done
 
 
@@ -224,10 +220,10 @@ def _conflict(edit: PlaybackEdit, other: PlaybackEdit, fps: int) -> bool:
     if set(edit.bodies) & set(other.bodies):
         return True
     return any(
-        not one.bodies
-        and one.frames[0] < two.frames[0] + _AFTER_S * fps
-        and two.frames[0] - _BEFORE_S * fps < one.frames[1]
-        for one, two in ((edit, other), (other, edit))
+        not whole.bodies
+        and whole.frames[0] < hidden.frames[0] + _AFTER_S * fps
+        and hidden.frames[0] - _BEFORE_S * fps < whole.frames[1]
+        for whole, hidden in ((edit, other), (other, edit))
     )
 
 
