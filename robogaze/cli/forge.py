@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from robogaze.forge.plant.planted_dataset import PlantedDataset
     from robogaze.reporting.tables import ResultTable
 
-SCHEMA_VERSION = 1
-
 
 @click.group()
 def forge() -> None:

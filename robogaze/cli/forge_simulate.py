@@ -31,7 +31,7 @@ def _size(context: click.Context, parameter: click.Parameter, text: str) -> tupl
 
 
 def _range(context: click.Context, parameter: click.Parameter, text: str | None) -> tuple[float, float] | None:
-    """A number, or two with a hyphen between them."""
+    """Parse a number, or two numbers with a hyphen between them."""
     if text is None:
         return None
     found = re.fullmatch(r"(\d+(?:\.\d+)?)(?:-(\d+(?:\.\d+)?))?", text)

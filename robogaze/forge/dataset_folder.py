@@ -1,4 +1,4 @@
-"""The folder of a data set that is written clip by clip: its lock, its records, its annotations and its manifest."""
+"""The folder of a data set that is written clip by clip: lock, records, annotations and manifest."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,10 +21,10 @@ _Record = TypeVar("_Record", bound=Data)
 
 @contextmanager
 def dataset_lock(out: Path, hidden: str, settings: Mapping[str, Any], made: str) -> Iterator[None]:
-    """Lock the folder `out`. The settings are written to its subfolder `hidden`.
+    """Lock the folder `out` and write the settings to the subfolder `hidden`.
 
-    `made` is the participle for error messages ("planted"). Raises RunError if another process uses the folder, if it
-    cannot be written, or if it was made with other settings.
+    `made` is the participle for error messages ("planted"). Raises RunError if another process uses the folder, or if
+    the folder cannot be written or was made with other settings.
     """
     path, lock = out / hidden / "settings.json", FileLock(out / hidden / "lock")
     try:
@@ -44,7 +44,7 @@ def dataset_lock(out: Path, hidden: str, settings: Mapping[str, Any], made: str)
 
 
 def read_record(path: Path, kind: type[_Record]) -> _Record:
-    """A record of a finished clip. Raises InputError if it is damaged."""
+    """A record of a finished clip. Raises InputError if the record is damaged."""
     try:
         return kind.model_validate_json(path.read_bytes())
     except ValidationError as error:

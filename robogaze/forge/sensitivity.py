@@ -1,12 +1,12 @@
-"""The sensitivity of an evaluator: which planted glitches it reports, and what it reports in the untouched clips.
+"""The sensitivity of an evaluator: the planted glitches that are reported, and the events reported in untouched clips.
 
-A glitch is found if a report has an event of its type that overlaps it in frames (one to one, the largest IoU first).
-It is noticed if any event overlaps it. The same test is applied to the report of the untouched clip: an event reported
-there as well is not due to the glitch.
+A glitch is found if a report has an event of the glitch's type that overlaps the glitch in frames (one to one, the
+largest IoU first). A glitch is noticed if any event overlaps the glitch. The same test is applied to the report of the
+untouched clip: an event that this report has as well is not due to the glitch.
 
-A glitch is undecided if its clip has no report, an unscored report, or one whose dimension is undecided. Undecided
-glitches are left out of the proportions; the bounds give the proportion if none, or all, of them were found. A glitch
-in a dimension that the evaluator does not examine is missed.
+A glitch is undecided if its clip has no report, if the report is unscored, or if the glitch's dimension is undecided in
+the report. Undecided glitches are left out of the proportions; the bounds give the proportion if none, or all, of the
+undecided glitches were found. A glitch in a dimension that the evaluator does not examine is missed.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -42,7 +42,7 @@ class BoundedProportion:
 
     @classmethod
     def of(cls, answers: Sequence[bool | None], level: float) -> "BoundedProportion":
-        """From one answer per case; None is undecided."""
+        """The proportion of True among the answers of the cases; None is undecided."""
         yes, unknown, count = answers.count(True), answers.count(None), len(answers)
         worst, best = (yes / count, (yes + unknown) / count) if count else (np.nan, np.nan)
         return cls(wilson(yes, count - unknown, level=level), unknown, worst, best)
@@ -55,10 +55,10 @@ class BoundedProportion:
 
 @dataclass(frozen=True)
 class Trial:
-    """A planted glitch and whether it was detected; None is undecided.
+    """A planted glitch, and whether the evaluator detected the glitch; None is undecided.
 
-    `onset_error_s` (absolute) and `tiou` are of the event that found it, None if it was not found or lasts the whole
-    clip. `examined` says whether the evaluator examines its dimension.
+    `onset_error_s` (absolute) and `tiou` are of the event by which the glitch was found, None if the glitch was not
+    found or lasts the whole clip. `examined` says whether the evaluator examines the glitch's dimension.
     """
 
     source: str
@@ -85,27 +85,21 @@ class Group:
     onset_error_s: Estimate
     tiou: Estimate
 
-    def as_json(self) -> dict[str, Any]:
-        shares = {name: getattr(self, name).as_json() for name in ("found", "noticed", "found_untouched")}
-        where = {name: getattr(self, name).as_json() for name in ("onset_error_s", "tiou")}
-        return {"planted": self.planted, "not_examined": self.not_examined, **shares, **where}
-
 
 @dataclass(frozen=True)
 class Alarms:
-    """Events reported in the untouched clips: the proportion of clips with any, per clip, per minute, and by type."""
+    """Events reported in the untouched clips: by type, the proportion of clips with any, per clip, and per minute."""
 
     untouched: int
     partial: int
+    types: Mapping[str, int]
     clips: BoundedProportion
     per_clip: Estimate
     per_minute: Estimate
-    types: Mapping[str, int]
 
     def as_json(self) -> dict[str, Any]:
-        rates = {"per_clip": self.per_clip.as_json(), "per_minute": self.per_minute.as_json()}
-        counts = {"untouched": self.untouched, "partial": self.partial, "types": dict(self.types)}
-        return {**counts, "clips": self.clips.as_json(), **rates}
+        shares = {name: getattr(self, name).as_json() for name in ("clips", "per_clip", "per_minute")}
+        return {"untouched": self.untouched, "partial": self.partial, "types": dict(self.types), **shares}
 
 
 @dataclass(frozen=True)
@@ -120,7 +114,7 @@ class Sensitivity:
 
 
 def read_planted(folder: Path) -> tuple[Report, ...]:
-    """The annotations of a data set of `forge plant`. Raises InputError if it is not such a data set."""
+    """The annotations of a data set of `forge plant`. Raises InputError for any other folder."""
     path = folder / "annotations.jsonl"
     try:
         lines = path.read_bytes().splitlines()
@@ -140,7 +134,7 @@ def measure(
 ) -> Sensitivity:
     """The sensitivity of the evaluator whose reports (of the run `name`) are about planted and untouched clips.
 
-    Raises InputError if no report is about a clip of the data set, or one is about another file or taxonomy.
+    Raises InputError if no report is about a clip of the data set, or if a report is about another file or taxonomy.
     """
     annotations = [annotation_of(reference, reference.clip.id) for reference in references]
     pair(annotations, [System.of(name, [annotation_of(report, f"{name}: {report.clip.id}") for report in reports])])
@@ -150,14 +144,9 @@ def measure(
     sources = sorted({str(_planted(reference)["source"]) for reference in references})
     drawn = draw_resamples([""] * len(sources), resamples, np.random.default_rng(seed))
     context = _Context(drawn, {source: place for place, source in enumerate(sources)}, level)
-    keys: dict[str, Callable[[Trial], str]] = {
-        "type": lambda trial: trial.type,
-        "severity": lambda trial: str(trial.severity),
-        "glitch": lambda trial: trial.glitch,
-    }
     return Sensitivity(
         total=context.group(trials),
-        by={field: _grouped(trials, key, context) for field, key in keys.items()},
+        by={field: _grouped(trials, field, context) for field in ("type", "severity", "glitch")},
         alarms=context.alarms(untouched, by_clip),
         trials=trials,
         unreported=tuple(reference.clip.id for reference in references if reference.clip.id not in by_clip),
@@ -174,35 +163,39 @@ def _trial(reference: Report, by_clip: Mapping[str, Report]) -> Trial:
     report = by_clip.get(reference.clip.id)
     whole = event.spans == (reference.clip.span,)
     glitch = annotation_of(reference).findings[0]
-    match, noticed = _matched(glitch, report, event.dimension)
-    found = match is not None
-    localised = None if match is None or whole or report is None else match
-    onset = None if localised is None or report is None else report.events[localised.prediction].onset_s
+    match, noticed = _matched(glitch, report)
+    onset_error_s = tiou = None
+    if match is not None and report is not None and not whole:
+        onset_error_s, tiou = abs(report.events[match.prediction].onset_s - event.onset_s), match.iou
     untouched = by_clip.get(str(planted["untouched"]))
-    untouched_match, _ = _matched(glitch, untouched, event.dimension)
+    untouched_match, _ = _matched(glitch, untouched)
     return Trial(
         source=str(planted["source"]),
         glitch=str(planted["plant"]),
         type=event.type,
         severity=event.severity or 0,
-        found=found if found or _decided(report, event.dimension) else None,
-        noticed=noticed if noticed or _decided(report, event.dimension) else None,
+        found=_answer(match is not None, report, event.dimension),
+        noticed=_answer(noticed, report, event.dimension),
         examined=report is None or report.coverage[event.dimension].state != "not_examined",
-        found_untouched=(
-            untouched_match is not None if untouched_match or _decided(untouched, event.dimension) else None
-        ),
-        onset_error_s=None if onset is None else abs(onset - event.onset_s),
-        tiou=None if localised is None else localised.iou,
+        found_untouched=_answer(untouched_match is not None, untouched, event.dimension),
+        onset_error_s=onset_error_s,
+        tiou=tiou,
     )
 
 
-def _decided(report: Report | None, dimension: str) -> bool:
-    """Whether a report decides on a dimension; a dimension that it does not examine counts as decided."""
-    return report is not None and report.status != "unscored" and dimension not in report.undecided_dimensions
+def _answer(yes: bool, report: Report | None, dimension: str) -> bool | None:
+    """Whether a report has an event; None if there is no event and the report leaves the dimension undecided.
+
+    A dimension that the report does not examine counts as decided.
+    """
+    if yes:
+        return True
+    undecided = report is None or report.status == "unscored" or dimension in report.undecided_dimensions
+    return None if undecided else False
 
 
-def _matched(glitch: AnnotatedEvent, report: Report | None, dimension: str) -> tuple[Match | None, bool]:
-    """The event that is the glitch, and whether any event overlaps it."""
+def _matched(glitch: AnnotatedEvent, report: Report | None) -> tuple[Match | None, bool]:
+    """The event that is the glitch, and whether any event overlaps the glitch."""
     if report is None or report.status == "unscored" or not report.events:
         return None, False
     findings = annotation_of(report).findings
@@ -212,9 +205,12 @@ def _matched(glitch: AnnotatedEvent, report: Report | None, dimension: str) -> t
     return (found[0] if found else None), bool((overlap > 0).any())
 
 
-def _grouped(trials: Sequence[Trial], key: Callable[[Trial], str], context: "_Context") -> dict[str, Group]:
-    names = sorted({key(trial) for trial in trials})
-    return {name: context.group([trial for trial in trials if key(trial) == name]) for name in names}
+def _grouped(trials: Sequence[Trial], field: str, context: "_Context") -> dict[str, Group]:
+    """The groups of trials with the same value of a field, by the value as text."""
+    groups: dict[str, list[Trial]] = {}
+    for trial in trials:
+        groups.setdefault(str(getattr(trial, field)), []).append(trial)
+    return {name: context.group(groups[name]) for name in sorted(groups)}
 
 
 @dataclass(frozen=True)
@@ -243,9 +239,8 @@ class _Context:
             return undefined("none was found")
         of, values = zip(*known, strict=True)
         rows = mean_rows(np.array(values))
-        return estimate(
-            float(np.mean(values)), rows, mean, n=len(values), by=Clusters(self.resamples, of), level=self.level
-        )
+        by = Clusters(self.resamples, of)
+        return estimate(float(np.mean(values)), rows, mean, n=len(values), by=by, level=self.level)
 
     def alarms(self, untouched: Sequence[Report], by_clip: Mapping[str, Report]) -> Alarms:
         reports = [by_clip.get(reference.clip.id) for reference in untouched]
@@ -277,7 +272,7 @@ class _Context:
 
 
 def _alarmed(report: Report | None) -> bool | None:
-    """Whether a clip has an alarm; None if it has none and the report is not complete."""
+    """Whether a report has an alarm; None if there is no alarm and the report is not complete."""
     if report is None or report.status == "unscored":
         return None
     return True if report.events else False if report.status == "complete" else None

@@ -27,7 +27,7 @@ from robogaze.core.time import RESOLUTION
 from robogaze.evaluation.bug_results import BugEvaluation
 from robogaze.evaluation.released import ReleasedScores
 from robogaze.evaluation.results import Evaluation, SystemComparisons, SystemResult
-from robogaze.forge.sensitivity import RULE, Alarms, Group, Sensitivity
+from robogaze.forge.sensitivity import RULE, Alarms, BoundedProportion, Sensitivity
 from robogaze.judges.base import Judge
 from robogaze.metrics.controls import CONTROLS, SHUFFLED_RULE, TYPE_PRIOR, TYPE_PRIOR_RULE
 from robogaze.ranking import RankedCandidate, Ranking
@@ -47,7 +47,7 @@ KEYS = {
 
 def to_json(value: Any) -> Any:
     """A value as JSON: data classes and models by field, mappings with text keys, sequences and sets as lists."""
-    if isinstance(value, Estimate | Group | Alarms):
+    if isinstance(value, Estimate | Alarms | BoundedProportion):
         return dict(value.as_json())
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")

@@ -10,6 +10,9 @@ from forge.plant.sample_clips import scenery, write
 
 from cli.running import Shell
 from robogaze.core.report import Report
+from robogaze.datasets.manifest import ManifestEntry
+from robogaze.forge.plant.planted_dataset import PlantingOptions, plant_clips
+from robogaze.forge.plant.planting_config import load_planting_config
 from robogaze.store import ManifestLine, RunFolder
 
 
@@ -18,6 +21,15 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = write(tmp_path_factory.mktemp("clips") / "take.mp4", scenery(1))
     path.with_suffix(".txt").write_text("Push the red cube with the left hand")
     return path
+
+
+@pytest.fixture(scope="module")
+def smeared(clip: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data set with one planted glitch."""
+    recipe = load_planting_config("robot")
+    folder = tmp_path_factory.mktemp("smeared")
+    plant_clips([ManifestEntry(path=clip)], PlantingOptions(recipe, recipe.select(("smear",)), 1, 0), folder)
+    return folder
 
 
 def a_run(root: Path, planted: Path, keep: Callable[[Report], bool] = lambda report: True) -> Path:
@@ -35,12 +47,8 @@ def test_glitches_are_planted_and_their_recall_is_measured(robogaze: Shell, clip
     only = [word for name in ("smear", "shake", "other_hand") for word in ("--only", name)]
     done = robogaze("forge", "plant", clip, "--out", tmp_path / "set", *only, "--json")
     assert done.code == 0
-    summary = json.loads(done.out)
-    assert {name: counts["planted"] for name, counts in summary["glitches"].items()} == {
-        "smear": 1,
-        "shake": 1,
-        "other_hand": 1,
-    }
+    planted = {name: counts["planted"] for name, counts in json.loads(done.out)["glitches"].items()}
+    assert planted == {"smear": 1, "shake": 1, "other_hand": 1}
     run = a_run(tmp_path / "run", tmp_path / "set")
     found = robogaze("forge", "report", run, "--reference", tmp_path / "set", "--json")
     result = json.loads(found.out)
@@ -52,10 +60,9 @@ def test_glitches_are_planted_and_their_recall_is_measured(robogaze: Shell, clip
     assert (result["untouched"]["untouched"], result["untouched"]["clips"]["value"]) == (1, 0)
 
 
-def test_the_report_has_tables_and_notes(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
-    robogaze("forge", "plant", clip, "--out", tmp_path / "set", "--only", "smear")
-    run = a_run(tmp_path / "run", tmp_path / "set")
-    done = robogaze("forge", "report", run, "--reference", tmp_path / "set", "--out", tmp_path / "tables")
+def test_the_report_has_tables_and_notes(robogaze: Shell, smeared: Path, tmp_path: Path) -> None:
+    run = a_run(tmp_path / "run", smeared)
+    done = robogaze("forge", "report", run, "--reference", smeared, "--out", tmp_path / "tables")
     assert "Found glitches by severity" in done.out
     assert "Found: an event of the same type" in done.out
     assert "alarms per minute" in done.out
@@ -64,10 +71,11 @@ def test_the_report_has_tables_and_notes(robogaze: Shell, clip: Path, tmp_path: 
     assert (tmp_path / "tables" / "sensitivity-type.csv").is_file()
 
 
-def test_clips_without_a_report_are_reported_and_set_the_exit_code(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
-    robogaze("forge", "plant", clip, "--out", tmp_path / "set", "--only", "smear")
-    run = a_run(tmp_path / "run", tmp_path / "set", keep=lambda report: bool(report.events))
-    done = robogaze("forge", "report", run, "--reference", tmp_path / "set", "--json")
+def test_clips_without_a_report_are_reported_and_set_the_exit_code(
+    robogaze: Shell, smeared: Path, tmp_path: Path
+) -> None:
+    run = a_run(tmp_path / "run", smeared, keep=lambda report: bool(report.events))
+    done = robogaze("forge", "report", run, "--reference", smeared, "--json")
     result = json.loads(done.out)
     assert (done.code, len(result["unreported"])) == (4, 1)
     assert result["untouched"]["clips"] == {
@@ -77,11 +85,10 @@ def test_clips_without_a_report_are_reported_and_set_the_exit_code(robogaze: She
     assert "without a report: 1 of 2 clips" in done.err
 
 
-def test_a_run_without_reports_is_an_error_with_the_command(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
-    robogaze("forge", "plant", clip, "--out", tmp_path / "set", "--only", "smear")
-    done = robogaze("forge", "report", tmp_path / "run", "--reference", tmp_path / "set")
+def test_a_run_without_reports_is_an_error_with_the_command(robogaze: Shell, smeared: Path, tmp_path: Path) -> None:
+    done = robogaze("forge", "report", tmp_path / "run", "--reference", smeared)
     assert done.code == 1
-    assert f"robogaze score {tmp_path / 'set'}/clips.jsonl --out {tmp_path / 'run'}" in done.err
+    assert f"robogaze score {smeared}/clips.jsonl --out {tmp_path / 'run'}" in done.err
 
 
 def test_glitches_left_out_are_on_stderr_with_the_reason(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
@@ -99,13 +106,14 @@ def test_a_clip_that_cannot_be_read_is_an_error_and_the_others_are_planted(
     none = robogaze("forge", "plant", gone, "--out", tmp_path / "b", "--only", "smear")
     assert (some.code, none.code) == (4, 1)
     assert f"error: {gone} does not exist" in some.err
+    assert json.loads((tmp_path / "a" / "planted.json").read_text())["unreadable"] == [f"{gone} does not exist"]
     assert f"error: {gone} does not exist" in none.err
 
 
-def test_an_unknown_glitch_is_answered_with_the_known_ones(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
-    done = robogaze("forge", "plant", clip, "--out", tmp_path / "set", "--only", "blur")
+def test_other_settings_in_the_same_folder_are_refused(robogaze: Shell, clip: Path, smeared: Path) -> None:
+    done = robogaze("forge", "plant", clip, "--out", smeared, "--only", "shake")
     assert done.code == 1
-    assert "has no glitch 'blur'; known: smear, darken, " in done.err
+    assert "was planted with other settings" in done.err
 
 
 def test_a_domain_s_glitches_are_checked_with_it(robogaze: Shell, tmp_path: Path) -> None:

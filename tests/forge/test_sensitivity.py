@@ -120,24 +120,18 @@ def test_undecided_glitches_are_open_and_in_the_bounds(report_on: Any, planted: 
     assert (total.found.open, total.found.worst, total.found.best) == (3, 1 / 5, 4 / 5)
 
 
-def test_a_partial_report_can_find_a_glitch(report_on: Any, planted: Any, robot: Domain) -> None:
-    report = report_on("cup-1", (SOFT, 1.0, 2.0), failures=(failed(OPTICS),))
-    total = measured([planted("cup-0"), planted("cup-1", (SOFT, 1.0, 2.0))], [report_on("cup-0"), report]).total
-    assert (total.found.value.value, total.found.open) == (1, 0)
-
-
-def test_a_dimension_that_is_not_examined_is_missed_and_counted(report_on: Any, planted: Any) -> None:
-    report = report_on("cup-1", coverage=coverage(OBJECTS, not_examined=[OPTICS]))
-    total = measured([planted("cup-0"), planted("cup-1", (SOFT, 1.0, 2.0))], [report_on("cup-0"), report]).total
-    assert (total.not_examined, total.found.value.value, total.found.open) == (1, 0, 0)
-
-
-def test_a_partially_covered_dimension_is_examined(report_on: Any, planted: Any) -> None:
-    some = {"coverage": coverage(OBJECTS, partial=[OPTICS])}
-    references = [planted("cup-0"), planted("cup-1", (SOFT, 1.0, 2.0)), planted("cup-2", (SOFT, 1.0, 2.0))]
-    reports = [report_on("cup-0"), report_on("cup-1", **some), report_on("cup-2", **some, failures=(failed(OPTICS),))]
-    total = measured(references, reports).total
-    assert (total.not_examined, total.found.value.value, total.found.open) == (0, 0, 1)
+def test_partial_and_missing_coverage_of_a_glitch_s_dimension(report_on: Any, planted: Any) -> None:
+    some, none = coverage(OBJECTS, partial=[OPTICS]), coverage(OBJECTS, not_examined=[OPTICS])
+    undecided = (failed(OPTICS),)
+    for report, (not_examined, found, undecided_count) in (
+        (report_on("cup-1", (SOFT, 1.0, 2.0), failures=undecided), (0, 1, 0)),  # found, though the report is partial
+        (report_on("cup-1", coverage=none), (1, 0, 0)),  # missed
+        (report_on("cup-1", coverage=some), (0, 0, 0)),
+        (report_on("cup-1", coverage=some, failures=undecided), (0, None, 1)),
+    ):
+        total = measured([planted("cup-0"), planted("cup-1", (SOFT, 1.0, 2.0))], [report_on("cup-0"), report]).total
+        assert (total.not_examined, total.found.open) == (not_examined, undecided_count)
+        assert total.found.value.as_json()["value"] == found
 
 
 def test_the_same_event_in_the_untouched_clip_is_counted(report_on: Any, planted: Any) -> None:

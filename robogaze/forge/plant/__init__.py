@@ -3,7 +3,7 @@
 From clip to data set:
 
     planting_config  the glitches of a domain, forge.yaml: planter, event type, severity, description
-    planting_scene   a clip with its frames in random access, and what a planter needs to know about it
+    planting_scene   a clip with its frames in random access, and the measurements that planters need
     planters         functions of a scene and a random generator that return an edit, or raise DrawRefused:
                      picture_planters, frame_planters, object_planters, instruction_planter
     truth            writes the edited clip and its report
@@ -46,7 +46,7 @@ PLANTERS: Registry[Callable[..., GlitchEdit]] = Registry(
         "reword": f"{_INSTRUCTION}:reword",
     },
 )
-"""Planters by name: (scene, random generator) -> edit; REWORD also takes the change of the instruction."""
+"""Planters by name. A planter takes a scene and a random generator; REWORD also takes the change of the instruction."""
 
 REWORD = "reword"
 """The planter that changes only the instruction."""

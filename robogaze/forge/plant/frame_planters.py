@@ -1,4 +1,4 @@
-"""Planters that change which frames are shown. They need motion at their place, or the change is invisible."""
+"""Planters that change which frames are shown. Without motion, the change would be invisible."""
 
 import numpy as np
 

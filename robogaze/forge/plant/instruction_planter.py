@@ -1,4 +1,4 @@
-"""The planter that changes the instruction, so that the clip no longer follows it.
+"""The planter that changes the instruction, so that the clip no longer follows the instruction.
 
 Only words listed in a domain's `forge.yaml` are changed, and only if the clip certainly does not show the new
 instruction: the other hand, another object or place, another order of two steps. The clip is assumed to follow the

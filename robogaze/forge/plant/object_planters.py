@@ -1,14 +1,14 @@
-"""Planters that change one object in the picture, while it and its surroundings are still.
+"""Planters that change one object in the picture, while the object and its surroundings are still.
 
-Objects are found without knowing what they are. An object is a compact region that differs from its surroundings: from
-the median over a window larger than the object. It has an edge along most of its outline (otherwise it is a piece of
-something larger), and nearly all of its surroundings have one colour (otherwise it is a part of something in front of a
-ground). Three kinds of regions are not taken: those that are darker than their ground and have its hue (they may be
-shadows or openings), those that reach the edge of the picture, and those that are long and thin. A cap on a joint that
-does not move may be mistaken for an object.
+An object is a compact region that differs from its surroundings: from the median over a window larger than the object.
+The region has an edge along most of its outline (otherwise it is a piece of something larger), and nearly all of its
+surroundings have one colour (otherwise the region is a part of something in front of a ground). Three kinds of regions
+are not objects: regions that are darker than their ground and have the same hue (shadows or openings), regions that
+reach the edge of the picture, and regions that are long and thin. A cap on a joint that does not move may be mistaken
+for an object.
 
-An object is still as long as neither it nor a ring around it changes. The glitch lasts to the end of the clip or ends
-earlier; if the object is moved later, it is shown as it was.
+An object is still as long as neither the object nor a ring around it changes. The glitch ends before the object is
+moved, at the latest with the clip.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.events import Box
-from robogaze.forge.plant.planting_scene import Change, DrawRefused, GlitchEdit, PlantingScene, differing
+from robogaze.forge.plant.planting_scene import (
+    Change,
+    DrawRefused,
+    Flags,
+    GlitchEdit,
+    PlantingScene,
+    box_around,
+    differing,
+)
 from robogaze.media.decode import Image
 
 STANDS_OUT_LEVELS = 24
@@ -28,24 +36,15 @@ _WINDOWS = (1 / 8, 1 / 4, 2 / 5)  # of the reduced picture's longer side
 _LEAST_AREA, _MOST_AREA = 0.0025, 0.05  # of the view
 _LEAST_FILL, _LONGEST = 0.4, 3.0  # of its box; the longer side of the box over the shorter one
 _MARGIN, _RING = 0.02, 0.02  # of the longer side
-_STEP_LEVELS, _STEP_PX, _LEAST_OUTLINED = (
-    14,
-    5,
-    0.8,
-)  # the edge, its width, its least share of the outline
-_GROUND_LEVELS, _LEAST_GROUND = (
-    40,
-    0.92,
-)  # distance from the ring's median colour, share of the ring within it
+_STEP_LEVELS, _STEP_PX, _LEAST_OUTLINED = 14, 5, 0.8  # an edge, its width, its least share of the outline
+_GROUND_LEVELS, _LEAST_GROUND = 40, 0.92  # distance from the ring's median colour, share of the ring within it
 _LEAST_CHROMA = 12  # levels of the a-b plane of 8-bit CIE Lab, between a dark object and its ground
-_MOST_CHANGED = 0.03  # of the pixels of object and ring: the largest share that may change while it is still
-
-Flags = NDArray[np.bool_]
+_MOST_CHANGED = 0.03  # the largest share of the pixels of object and ring that may change while the object is still
 
 
 @dataclass(frozen=True)
 class StillObject:
-    """An object in the reduced picture of a view: its pixels, and the frames `still` in which it does not change."""
+    """An object in the reduced picture of a view: the pixels `mask`, and the frames `still` without a change."""
 
     view: int
     mask: Flags
@@ -53,24 +52,17 @@ class StillObject:
 
     @property
     def box(self) -> Box:
-        """Its bounding box, as shares of the view."""
-        height, width = self.mask.shape
-        left, top, wide, high = cv2.boundingRect(self.mask.astype(np.uint8))
-        return Box(left=left / width, top=top / height, right=(left + wide) / width, bottom=(top + high) / height)
-
-    @property
-    def area(self) -> float:
-        """Its share of the view."""
-        return float(self.mask.mean())
+        """The bounding box, as shares of the view."""
+        return box_around(self.mask)
 
     @property
     def size(self) -> float:
-        """Its area as a strength in [0, 1]: 0 at 0.25 % of the view, 1 from 3 %."""
-        return float(np.clip((self.area - _LEAST_AREA) / (0.03 - _LEAST_AREA), 0, 1))
+        """The area as a strength in [0, 1]: 0 at 0.25 % of the view, 1 from 3 %."""
+        return float(np.clip((float(self.mask.mean()) - _LEAST_AREA) / (0.03 - _LEAST_AREA), 0, 1))
 
 
 def sample_object(scene: PlantingScene, rng: np.random.Generator) -> StillObject:
-    """An object of a uniformly random view and frame. Raises DrawRefused if there is none."""
+    """An object of a uniformly random view and frame. Raises DrawRefused if there is no object."""
     view, number = scene.sample_view(rng), int(rng.integers(scene.frame_count))
     found = find_objects(scene.small[view][number])
     if not found:
@@ -173,19 +165,19 @@ Pixels = NDArray[np.float32]
 
 
 def erase(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
-    """An object disappears; its surroundings are continued over it (Telea's inpainting)."""
+    """An object disappears; the surroundings are continued over its place (Telea's inpainting)."""
     obj, first, end = _moment(scene, rng)
     before = scene.frames.view(first, obj.view)
     window, alpha = _matte(obj.mask, before.shape[:2], grow=True)
     hole = (alpha > 0.02).astype(np.uint8)
     patch = np.ascontiguousarray(before[window])
-    fill_description = np.asarray(cv2.inpaint(patch, hole, _INPAINT_PX, cv2.INPAINT_TELEA), np.uint8)
-    levels = _difference(fill_description, patch, alpha)
+    filled = np.asarray(cv2.inpaint(patch, hole, _INPAINT_PX, cv2.INPAINT_TELEA), np.uint8)
+    levels = _difference(filled, patch, alpha)
 
     def change(_: int, image: Image) -> Image:
         # The light may change: the patch follows the pixels around it.
-        light = _mean(image[window], hole == 0) - _mean(patch, hole == 0)
-        return _over(image, window, fill_description + light, alpha)
+        light = np.float32(image[window][hole == 0].mean(axis=0)) - np.float32(patch[hole == 0].mean(axis=0))
+        return _over(image, window, filled + light, alpha)
 
     return _edit(scene, obj, (first, end), obj.size, f"{levels:.0f} levels from the original", change)
 
@@ -218,8 +210,8 @@ def tint(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
     lasting = end == scene.frame_count
 
     def change(number: int, image: Image) -> Image:
-        # It develops over half of the time; if it ends before the clip does, it fades over the last quarter. The first
-        # step is a quarter of the whole, because less is invisible.
+        # The change develops over half of the time. If the glitch ends before the clip does, the change fades over the
+        # last quarter. The first step is a quarter of the whole, because less is invisible.
         done = (number - first) / (end - first)
         share = min(1.0, 0.25 + 1.5 * done) if lasting else min(1.0, 0.25 + 1.5 * done, 0.25 + 3 * (1 - done))
         return _over(image, window, _coloured(image[window], shift * np.float32(share)), alpha)
@@ -230,7 +222,7 @@ def tint(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
 
 
 def _moment(scene: PlantingScene, rng: np.random.Generator) -> tuple[StillObject, int, int]:
-    """An object and the frames to change it in; it is still before and throughout. Raises DrawRefused."""
+    """A still object, and the first and end frame of the change. Raises DrawRefused."""
     obj = sample_object(scene, rng)
     before, lasts = scene.to_frames(_BEFORE_S), scene.to_frames(_SHORTEST_S)
     if len(obj.still) < before + lasts:
@@ -261,10 +253,10 @@ Window = tuple[slice, slice]
 
 
 def _matte(mask: Flags, size: tuple[int, int], *, grow: bool) -> tuple[Window, Pixels]:
-    """An object at full size: a window around it with a margin, and its share of each pixel."""
+    """An object at full size: a window around the object with a margin, and the object's share of each pixel."""
     soft = max(0.7, _SOFT * max(size))
     whole = cv2.resize(mask.astype(np.float32), (size[1], size[0]), interpolation=cv2.INTER_LINEAR)
-    if grow:  # an edge left behind would show where the obj was
+    if grow:  # an edge left behind would show where the object was
         reach = 2 * round(3 * soft) + 1
         whole = np.asarray(cv2.dilate(whole, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (reach, reach))))
     alpha = np.asarray(cv2.GaussianBlur(whole, (0, 0), soft), dtype=np.float32)
@@ -278,7 +270,7 @@ def _matte(mask: Flags, size: tuple[int, int], *, grow: bool) -> tuple[Window, P
 
 
 def _shifted(window: Window, down: int, across: int, size: tuple[int, int]) -> Window:
-    """A window moved. Raises DrawRefused if it leaves the picture."""
+    """A window moved down and across. Raises DrawRefused if the window leaves the picture."""
     rows, columns = window
     place = slice(rows.start + down, rows.stop + down), slice(columns.start + across, columns.stop + across)
     if place[0].start < 0 or place[1].start < 0 or place[0].stop > size[0] or place[1].stop > size[1]:
@@ -287,7 +279,7 @@ def _shifted(window: Window, down: int, across: int, size: tuple[int, int]) -> W
 
 
 def _over(image: Image, window: Window, patch: NDArray[np.generic], alpha: Pixels) -> Image:
-    """A picture with a patch over a window of it."""
+    """A picture with a patch over a window."""
     changed = image.copy()
     mixed = image[window] * (1 - alpha[..., None]) + np.asarray(patch, np.float32) * alpha[..., None]
     changed[window] = np.clip(np.round(mixed), 0, 255).astype(np.uint8)
@@ -297,10 +289,6 @@ def _over(image: Image, window: Window, patch: NDArray[np.generic], alpha: Pixel
 def _coloured(patch: Image, shift: Pixels) -> Image:
     lab = cv2.cvtColor(np.ascontiguousarray(patch), cv2.COLOR_RGB2LAB).astype(np.float32) + shift
     return np.asarray(cv2.cvtColor(np.clip(np.round(lab), 0, 255).astype(np.uint8), cv2.COLOR_LAB2RGB), np.uint8)
-
-
-def _mean(patch: Image, where: Flags) -> Pixels:
-    return np.asarray(patch[where].mean(axis=0), np.float32)
 
 
 def _difference(patch: Image, before: Image, alpha: Pixels) -> float:

@@ -1,7 +1,7 @@
 """Planters that change whole pictures for a while, or cover the motion.
 
-Each draws its strength, a run of frames and one view. Values that vary from frame to frame (the shift of a shaking
-camera, the damaged blocks) depend only on the draw and the frame number.
+Each planter draws its strength, a run of frames and one view. Values that vary from frame to frame (the shift of a
+shaking camera, the damaged blocks) depend only on the draw and the frame number.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.events import Box
-from robogaze.forge.plant.planting_scene import DrawRefused, Flags, GlitchEdit, PlantingScene, differing
+from robogaze.forge.plant.planting_scene import DrawRefused, Flags, GlitchEdit, PlantingScene, box_around, differing
 from robogaze.media.decode import Image
 
 SHORTEST_S, LONGEST_S = 0.35, 1.6
@@ -135,7 +135,7 @@ Vector = NDArray[np.float64]
 def cover(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
     """A dark bar, 20 to 65 % of the height wide, slides in from an edge, covers what moves, and leaves again.
 
-    Refused if too little moves, or if the bar hides less than LEAST_HIDDEN of it.
+    Raises DrawRefused if too little moves, or if the bar hides less than LEAST_HIDDEN of the moving pixels.
     """
     strength = float(rng.random())
     first, end = scene.sample_interval(rng, _SHORTEST_S, _LONGEST_S)
@@ -160,15 +160,13 @@ def cover(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
         alpha = _bar(image.shape[:2], tip, inward, share, near)[..., None]
         return np.round(image * (1 - alpha) + colour * alpha).astype(np.uint8)
 
-    box = _around(hidden)
-    amount = f"{share:.0%} of the height wide"
-    return GlitchEdit(
-        scene.all_frames(), first, end, strength, amount, scene.describe_place(view, box), change, view, box
-    )
+    box, amount = box_around(hidden), f"{share:.0%} of the height wide"
+    where = scene.describe_place(view, box)
+    return GlitchEdit(scene.all_frames(), first, end, strength, amount, where, change, view, box)
 
 
 def _moving(small: NDArray[np.uint8]) -> Flags:
-    """The pixels that change between consecutive frames. Raises DrawRefused if there are too few."""
+    """The pixels that change between consecutive frames. Raises DrawRefused if too few pixels change."""
     moving = np.zeros(small.shape[1:3], dtype=bool)
     for before, after in pairwise(small):
         moving |= differing(before, after)
@@ -178,8 +176,8 @@ def _moving(small: NDArray[np.uint8]) -> Flags:
 
 
 def _bar(shape: tuple[int, ...], tip: Vector, inward: Vector, share: float, near: float) -> NDArray[np.float32]:
-    """The bar's share of every pixel; `near` is its progress, from 0 to 1. `tip` and `share`, its width, are in heights
-    of the picture.
+    """The bar's share of every pixel. `near` is the bar's progress, from 0 to 1. The bar's tip `tip` and its width
+    `share` are in heights of the picture.
     """
     height, width = shape
     edge = np.array([width / height, 1.0])
@@ -193,9 +191,3 @@ def _bar(shape: tuple[int, ...], tip: Vector, inward: Vector, share: float, near
     mask = np.zeros((height, width), np.float32)
     cv2.fillPoly(mask, [np.round(corners).astype(np.int32)], 1.0, lineType=cv2.LINE_AA)
     return np.asarray(cv2.GaussianBlur(mask, (0, 0), max(0.8, _SOFT * height)), dtype=np.float32)
-
-
-def _around(region: Flags) -> Box:
-    height, width = region.shape
-    left, top, wide, high = cv2.boundingRect(region.astype(np.uint8))
-    return Box(left=left / width, top=top / height, right=(left + wide) / width, bottom=(top + high) / height)

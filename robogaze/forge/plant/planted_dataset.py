@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from pydantic import Field
@@ -35,10 +35,8 @@ from robogaze.media import check_whole
 from robogaze.media.picture_files import picture_bytes
 from robogaze.store import file_name, write_whole
 
-SCHEMA_VERSION: Literal[1] = 1
-
 MAX_DRAWS = 20
-"""The number of times a glitch is drawn, at other places and times, before it is left out."""
+"""The number of times that a glitch is drawn, at other places and times, before the glitch is left out."""
 
 _HIDDEN = ".planted"
 
@@ -74,9 +72,8 @@ class SkippedGlitch(Data):
 
 
 class PlantedSource(Data):
-    """A finished source: the reports of its clips, the untouched one first."""
+    """A finished source: the reports of its clips, starting with the untouched clip."""
 
-    schema_version: Literal[1] = SCHEMA_VERSION
     source: str
     reports: tuple[Report, ...] = Field(min_length=1)
     left_out: tuple[SkippedGlitch, ...]
@@ -94,8 +91,9 @@ class PlantedDataset:
 
     @property
     def by_glitch(self) -> dict[str, dict[str, Any]]:
-        """For each glitch, how many were planted and left out, and its refused draws by reason."""
-        made = Counter(_glitch_of(report) for source in self.sources for report in source.reports[1:])
+        """For each glitch: the numbers planted and left out, and the refused draws by reason."""
+        reports = (report for source in self.sources for report in source.reports[1:])
+        made = Counter(report.provenance.media["planted"]["plant"] for report in reports)
         left_out = Counter(skipped.glitch for source in self.sources for skipped in source.left_out)
         refused: dict[str, Counter[str]] = {name: Counter() for name in self.settings["glitches"]}
         for source in self.sources:
@@ -109,7 +107,7 @@ class PlantedDataset:
     def as_json(self) -> dict[str, Any]:
         """The contents of planted.json."""
         return {
-            "schema_version": SCHEMA_VERSION,
+            "schema_version": 1,
             "settings": dict(self.settings),
             "sources": len(self.sources),
             "untouched": len(self.sources),
@@ -129,7 +127,7 @@ def plant_clips(
     """Plant glitches into clips and write the data set. `on_done` is called after each clip, new or existing.
 
     A clip that cannot be read is listed, and the other clips are planted. Raises RunError if another process uses the
-    folder or it was made with other settings.
+    folder, or if the folder was made with other settings.
     """
     unreadable = []
     with dataset_lock(out, _HIDDEN, options.settings, made="planted"):
@@ -140,10 +138,9 @@ def plant_clips(
                 unreadable.append(str(error))
                 source = None
             on_done(source)
-        done = tuple(read_record(path, PlantedSource) for path in sorted((out / _HIDDEN).glob("*.source.json")))
-        planted = PlantedDataset(
-            tuple(sorted(done, key=lambda source: source.source)), tuple(unreadable), options.settings
-        )
+        done = [read_record(path, PlantedSource) for path in (out / _HIDDEN).glob("*.source.json")]
+        done.sort(key=lambda source: source.source)
+        planted = PlantedDataset(tuple(done), tuple(unreadable), options.settings)
         if done:
             write_annotations((report for source in planted.sources for report in source.reports), out)
             write_whole(out / "planted.json", json.dumps(planted.as_json(), ensure_ascii=False, indent=1) + "\n")
@@ -166,7 +163,7 @@ def _plant_source(entry: ManifestEntry, options: PlantingOptions, out: Path) -> 
 
 
 def _initial(entry: ManifestEntry, out: Path) -> Path | None:
-    """Copy the initial frame into the data set; returns its path there."""
+    """Copy the initial frame into the data set. Returns the path in the data set."""
     if entry.initial_frame is None:
         return None
     content = picture_bytes(entry.initial_frame, f"the initial frame {entry.initial_frame}")
@@ -176,7 +173,7 @@ def _initial(entry: ManifestEntry, out: Path) -> Path | None:
 
 
 class _Source:
-    """One source, while glitches are planted in it."""
+    """One source clip, and what is known while glitches are planted into it."""
 
     def __init__(
         self, name: str, entry: ManifestEntry, frames: FrameArray, options: PlantingOptions, out: Path
@@ -202,7 +199,7 @@ class _Source:
         return PlantedSource(source=self._name, reports=tuple(reports), left_out=tuple(left_out), refused=refused)
 
     def _plant(self, glitch: Glitch, number: int) -> Report | str:
-        """The report of a planted clip, or the reason why there is none."""
+        """The report of a planted clip, or the reason why nothing was planted."""
         domain = self._options.recipe.domain
         needs = domain.dimensions[domain.dimension_of[glitch.type]].needs
         if "instruction" in needs and self._entry.instruction is None:
@@ -214,16 +211,13 @@ class _Source:
         for _ in range(MAX_DRAWS if change is None else 1):
             try:
                 edit = planter(self._scene, rng) if change is None else planter(self._scene, rng, change)
-                self._check_new(edit)
+                if edit.instruction is not None and edit.instruction[0] in self._instructions:
+                    raise DrawRefused("the same instruction is already planted")
                 return self._write(glitch.id, number, glitch, edit)
             except DrawRefused as refusal:
                 reason = str(refusal)
                 self._refused.setdefault(glitch.id, Counter())[reason] += 1
         return reason
-
-    def _check_new(self, edit: GlitchEdit) -> None:
-        if edit.instruction is not None and edit.instruction[0] in self._instructions:
-            raise DrawRefused("the same instruction is already planted")
 
     def _write(self, name: str, number: int, glitch: Glitch | None, edit: GlitchEdit) -> Report:
         """Write a clip and return its report. Raises DrawRefused."""
@@ -249,7 +243,3 @@ class _Source:
     def _digest(self, glitch: str, number: int) -> str:
         key = (self._name, glitch, str(number), str(self._options.seed))
         return sha256("\0".join(key).encode()).hexdigest()
-
-
-def _glitch_of(report: Report) -> str:
-    return str(report.provenance.media["planted"]["plant"])

@@ -1,26 +1,11 @@
-"""The glitches that are planted for a domain: `forge.yaml` next to its other files.
-
-A planter edits frames or the instruction. The domain maps its result to an event type, a description and a severity:
-
-    schema_version: 1
-    glitches:
-      - name: mirror                  # default: the planter's name
-        planter: smear                # a name in PLANTERS
-        type: some_type               # from the taxonomy; the dimension follows
-        secondary: [dimension]
-        severity: {2: 0.0, 3: 0.5}    # level: the strength (0 to 1) from which it applies
-        description: "{where} is out of focus ({amount})."
-
-`description` may use `{start}`, `{end}`, `{length}` (times with their unit), `{where}`, `{amount}`, and for changed
-instructions `{old}` and `{new}`. A glitch that changes the instruction has `instruction_change`.
-"""
+"""The glitches that are planted for a domain: `forge.yaml` next to the domain's other files (docs/forge.md)."""
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -42,8 +27,8 @@ _SLOT, _PARTS = frozenset({"slot"}), frozenset({"first", "second"})
 class InstructionChange(Data):
     """How an instruction is changed.
 
-    `pattern` is a regular expression, case-insensitive. Its group `slot` is replaced by one of `replacements`; or its
-    groups `first` and `second` are exchanged. An instruction with an excluded word in a group is not changed.
+    `pattern` is a regular expression, case-insensitive. Either the group `slot` is replaced by one of `replacements`,
+    or the groups `first` and `second` are exchanged. An instruction with an excluded word in a group is not changed.
     """
 
     pattern: str = Field(min_length=1)
@@ -52,7 +37,11 @@ class InstructionChange(Data):
 
 
 class Glitch(Data):
-    """A kind of glitch."""
+    """A kind of glitch: the planter that makes it, and its event type, description and severity.
+
+    `name` is the planter's if it is empty. `severity` maps a level to the strength (0 to 1) from which the level
+    applies. `description` may use the fields in _FIELDS; times have their unit.
+    """
 
     planter: Name
     name: Name = ""
@@ -64,7 +53,7 @@ class Glitch(Data):
 
     @property
     def id(self) -> str:
-        """Its name, or the planter's."""
+        """The name of the glitch, or its planter's."""
         return self.name or self.planter
 
     def level(self, strength: float) -> int:
@@ -90,9 +79,8 @@ class PlantingConfig:
         """The glitches with these names, or all if none is named. Raises InputError for an unknown name."""
         for name in names:
             if name not in self.glitches:
-                raise InputError(
-                    f"the domain {self.domain.id} has no glitch {name!r}; known: {', '.join(self.glitches)}"
-                )
+                known = ", ".join(self.glitches)
+                raise InputError(f"the domain {self.domain.id} has no glitch {name!r}; known: {known}")
         return tuple(glitch for name, glitch in self.glitches.items() if not names or name in names)
 
 
@@ -110,18 +98,18 @@ def load_planting_config(name_or_path: str | Path) -> PlantingConfig:
         raise InputError(f"the domain {domain.id} has no {FILE}, so nothing can be planted (see docs/forge.md)")
     file = read_yaml(path)
     glitches = file.parse(GlitchesFile).glitches
+    by_name: dict[str, Glitch] = {}
     for number, glitch in enumerate(glitches):
-        for key, message in (*_problems(glitch, domain), *_duplicate(glitches, number)):
+        for key, message in _problems(glitch, domain):
             raise file.fault(f"glitches.{number}.{key[0]}: {message}", ("glitches", number, *key))
-    return PlantingConfig(domain, {glitch.id: glitch for glitch in glitches})
+        if glitch.id in by_name:
+            message = f"glitches.{number}.planter: {glitch.id!r} is used twice; give each glitch a name"
+            raise file.fault(message, ("glitches", number, "planter"))
+        by_name[glitch.id] = glitch
+    return PlantingConfig(domain, by_name)
 
 
 Problem = tuple[Key, str]
-
-
-def _duplicate(glitches: tuple[Glitch, ...], number: int) -> Iterator[Problem]:
-    if glitches[number].id in {glitch.id for glitch in glitches[:number]}:
-        yield ("planter",), f"{glitches[number].id!r} is used twice; give each glitch a name"
 
 
 def _problems(glitch: Glitch, domain: Domain) -> Iterator[Problem]:
@@ -164,9 +152,3 @@ def _instruction_problems(change: InstructionChange) -> Iterator[Problem]:
         yield ("instruction_change", "pattern"), "needs the group 'slot', or the groups 'first' and 'second'"
     if (groups == _SLOT) is not bool(change.replacements):
         yield ("instruction_change", "replacements"), "is required with the group 'slot' and not allowed without it"
-
-
-def fill_description(template: str, fields: Mapping[str, Any]) -> str:
-    """A description with its fields, starting with a capital."""
-    text = template.format_map(fields)
-    return text[0].upper() + text[1:]

@@ -1,4 +1,4 @@
-"""A clip for planting: its frames in random access, the measurements that planters need, and the edit that they return.
+"""A clip for planting: frames in random access, the measurements that planters need, and the edit that they return.
 
 Frames are uncompressed in a memory-mapped temporary file: 139 frames of 1280 x 800 take 430 MB of disk and little
 memory. Motion and rest are measured on frames reduced to 320 pixels, which stay in memory (190 KB per frame and view).
@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import cv2
@@ -35,7 +36,7 @@ class FrameArray:
     layout: Layout
 
     def view(self, number: int, view: int) -> Image:
-        """One view of a frame; do not modify it."""
+        """One view of a frame, not to be modified."""
         return np.asarray(self.images[number][self.window(view)])
 
     def window(self, view: int) -> tuple[slice, slice]:
@@ -55,18 +56,13 @@ def open_frames(entry: ManifestEntry) -> Iterator[FrameArray]:
         layout = entry.layout or detect_layout(first.image) or Layout()
         _check(entry, first, layout)
         times_s, duration_s, even = [], 0.0, _even(first.image)
-        for frame in _all(first, frames):
+        for frame in chain([first], frames):
             file.write(np.ascontiguousarray(_even(frame.image)).tobytes())
             times_s.append(frame.time_s)
             duration_s = round(frame.time_s + frame.duration_s, 6)
         file.flush()
         images: Any = np.memmap(file, dtype=np.uint8, mode="r", shape=(len(times_s), *even.shape))
         yield FrameArray(images, tuple(times_s), duration_s, layout)
-
-
-def _all(first: Frame, rest: Iterator[Frame]) -> Iterator[Frame]:
-    yield first
-    yield from rest
 
 
 def _even(image: Image) -> Image:
@@ -84,21 +80,21 @@ def _check(entry: ManifestEntry, first: Frame, layout: Layout) -> None:
 
 
 Change = Callable[[int, Image], Image]
-"""From the number of a frame and its view to the edited view."""
+"""A function of the number of a frame and one of its views that returns the edited view."""
 
 
 class DrawRefused(Exception):
-    """A random draw that is not possible in this clip; the message completes "because"."""
+    """A random draw is not possible in this clip. The message completes a sentence with "because"."""
 
 
 @dataclass(frozen=True)
 class GlitchEdit:
     """An edit that makes a glitch.
 
-    `sources` are the frames of the clip to show, in order; `first` and `end` (exclusive) are positions in these.
-    `change` is applied to the view `view` of the frames from `first` to `end`; None leaves them unchanged. `seen` says
-    whether the glitch is a visible difference from the untouched clip; missing frames and changed instructions are not.
-    `strength` is in [0, 1]; `amount` describes it with its unit.
+    `sources` are the frames of the clip to show, in order; `first` and `end` (exclusive) are positions in `sources`.
+    `change` is applied to the view `view` of the frames from `first` to `end`; None leaves the frames unchanged. `seen`
+    says whether the glitch is a visible difference from the untouched clip; missing frames and changed instructions are
+    not visible. `strength` is in [0, 1]; `amount` describes the strength with its unit.
     """
 
     sources: tuple[int, ...]
@@ -130,6 +126,13 @@ def differing(image: Image, other: Image) -> Flags:
     return np.asarray(cv2.max(cv2.max(red, green), blue) > VISIBLE_LEVELS)
 
 
+def box_around(region: Flags) -> Box:
+    """The bounding box of some pixels of a view, as shares of the view."""
+    height, width = region.shape
+    left, top, wide, high = cv2.boundingRect(region.astype(np.uint8))
+    return Box(left=left / width, top=top / height, right=(left + wide) / width, bottom=(top + high) / height)
+
+
 def differ(image: Image, other: Image) -> bool:
     """Whether two pictures differ visibly."""
     return bool(differing(image, other).mean() >= VISIBLE_SHARE)
@@ -137,6 +140,8 @@ def differ(image: Image, other: Image) -> bool:
 
 @dataclass(frozen=True)
 class PlantingScene:
+    """A clip for planters, with what they measure in it."""
+
     frames: FrameArray
     instruction: str | None = None
 
@@ -173,10 +178,9 @@ class PlantingScene:
     @cached_property
     def small(self) -> tuple[NDArray[np.uint8], ...]:
         """The reduced frames by view, shape (frames, height, width, 3) each."""
+        numbers = range(self.frame_count)
         return tuple(
-            np.stack(
-                [FrameView(number, 0.0, self.frames.view(number, view)).small for number in range(self.frame_count)]
-            )
+            np.stack([FrameView(number, 0.0, self.frames.view(number, view)).small for number in numbers])
             for view in range(len(self.views))
         )
 

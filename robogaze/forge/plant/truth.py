@@ -18,7 +18,7 @@ from robogaze.core.sampling import evenly
 from robogaze.core.time import Span
 from robogaze.datasets.manifest import ManifestEntry, file_sha256
 from robogaze.domains import Domain
-from robogaze.forge.plant.planting_config import Glitch, fill_description
+from robogaze.forge.plant.planting_config import Glitch
 from robogaze.forge.plant.planting_scene import DrawRefused, FrameArray, GlitchEdit, differ
 from robogaze.media.decode import Image, read_frames
 from robogaze.media.encode import write_video
@@ -35,7 +35,7 @@ _LIBRARIES = ("robogaze", "av", "numpy", "opencv-python-headless")
 def write_clip(path: Path, frames: FrameArray, edit: GlitchEdit) -> tuple[int, int]:
     """Write a clip with a glitch and return the frames (first, end) in which it is visible.
 
-    Raises DrawRefused, and leaves no file, if it is barely visible.
+    Raises DrawRefused, and leaves no file, if the glitch is barely visible.
     """
     seen: dict[int, bool] = {}
     count = len(edit.sources)
@@ -76,7 +76,7 @@ def _span(seen: dict[int, bool]) -> tuple[int, int]:
 
 
 def report_of(clip: Clip, domain: Domain, events: Sequence[Event], planted: dict[str, Any]) -> Report:
-    """The report of a clip; `planted` describes how it was made."""
+    """The report of a clip; `planted` describes how the clip was made."""
     return Report(
         clip=clip,
         domain=domain.ref,
@@ -96,6 +96,7 @@ def event_of(clip: Clip, glitch: Glitch, edit: GlitchEdit, frames: tuple[int, in
     _, old, new = edit.instruction or ("", "", "")
     fields = {"start": f"{span.start:.2f} s", "end": f"{span.end:.2f} s", "length": f"{span.length:.2f} s",
               "where": edit.where, "amount": edit.amount, "old": old, "new": new}  # fmt: skip
+    description = glitch.description.format_map(fields)
     evidence = Evidence(
         text=f"{glitch.planter} of strength {edit.strength:.2f}: {edit.amount}",
         frames=evenly(range(first, end), 3),
@@ -111,13 +112,13 @@ def event_of(clip: Clip, glitch: Glitch, edit: GlitchEdit, frames: tuple[int, in
         spans=(span,),
         severity=glitch.level(edit.strength),
         confidence=None,
-        description=fill_description(glitch.description, fields),
+        description=description[0].upper() + description[1:],
         evidence=(evidence,),
     )
 
 
 def clip_of(path: Path, folder: Path, clip_id: str, frames: FrameArray, entry: ManifestEntry) -> Clip:
-    """The record of a written file, from its decoded content."""
+    """The record of a written file, from the decoded frames."""
     times_s, end_s, size = [], 0.0, (0, 0)
     for frame in read_frames(path):
         times_s.append(frame.time_s)

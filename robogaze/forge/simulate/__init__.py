@@ -46,82 +46,38 @@ if TYPE_CHECKING:
     from robogaze.forge.simulate.recorded_setup import RecordedSetup
     from robogaze.forge.simulate.scene_sampler import TaskSetup
 
-_STATE, _SCENE, _CAMERA, _BEHAVIOURS = (
-    f"{__name__}.{module}" for module in ("state_edits", "scene_edits", "camera_edits", "behaviours")
-)
+
+def _paths(module: str, names: str) -> dict[str, str]:
+    """The import paths of functions of a module of this package; `names` are separated by spaces."""
+    return {name: f"{__name__}.{module}:{name}" for name in names.split()}
+
 
 EDITS: Registry[Callable[[RecordedSetup, Generator], PlaybackEdit]] = Registry(
     "simulated_edits",
     {
-        "jump": f"{_STATE}:jump",
-        "vanish": f"{_STATE}:vanish",
-        "appear": f"{_STATE}:appear",
-        "swap": f"{_STATE}:swap",
-        "hover": f"{_STATE}:hover",
-        "sink": f"{_STATE}:sink",
-        "slide": f"{_STATE}:slide",
-        "move_by_itself": f"{_STATE}:move_by_itself",
-        "hop": f"{_STATE}:hop",
-        "trail": f"{_STATE}:trail",
-        "double": f"{_SCENE}:double",
-        "shear": f"{_SCENE}:shear",
-        "drift_in_size": f"{_SCENE}:drift_in_size",
-        "melt": f"{_SCENE}:melt",
-        "recolour": f"{_SCENE}:recolour",
-        "fade_out": f"{_SCENE}:fade_out",
-        "fade_in": f"{_SCENE}:fade_in",
-        "morph": f"{_SCENE}:morph",
-        "lose_part": f"{_SCENE}:lose_part",
-        "copy_hand": f"{_SCENE}:copy_hand",
-        "graft": f"{_SCENE}:graft",
-        "bend": f"{_SCENE}:bend",
-        "swap_marks": f"{_SCENE}:swap_marks",
-        "defocus": f"{_CAMERA}:defocus",
-        "smear": f"{_CAMERA}:smear",
-        "dim": f"{_CAMERA}:dim",
-        "fog": f"{_CAMERA}:fog",
-        "scramble": f"{_CAMERA}:scramble",
-        "tear": f"{_CAMERA}:tear",
-        "freeze": f"{_CAMERA}:freeze",
-        "shake": f"{_CAMERA}:shake",
-        "look_away": f"{_CAMERA}:look_away",
-        "cover": f"{_CAMERA}:cover",
-        "change_light": f"{_CAMERA}:change_light",
-        "move_lamp": f"{_CAMERA}:move_lamp",
-        "go_round": f"{_CAMERA}:go_round",
+        **_paths("state_edits", "jump vanish appear swap hover sink slide move_by_itself hop trail"),
+        **_paths("scene_edits", "double shear drift_in_size melt recolour fade_out fade_in morph"),
+        **_paths("scene_edits", "lose_part copy_hand graft bend swap_marks"),
+        **_paths("camera_edits", "defocus smear dim fog scramble tear freeze shake look_away cover"),
+        **_paths("camera_edits", "change_light move_lamp go_round"),
     },
 )
-"""Edits of a recording by name: a recorded setup and a random generator -> an edit."""
+"""Edits of a recording by name. An edit is made by a function of a recorded setup and a random generator."""
 
 BEHAVIOURS: Registry[Callable[[TaskSetup, Generator], Behaviour]] = Registry(
     "simulated_behaviours",
     {
-        "plain": f"{_BEHAVIOURS}:plain",
-        "hurry": f"{_BEHAVIOURS}:hurry",
-        "grasp_again": f"{_BEHAVIOURS}:grasp_again",
-        "retry": f"{_BEHAVIOURS}:retry",
-        "cover_bystander": f"{_BEHAVIOURS}:cover_bystander",
-        "drop": f"{_BEHAVIOURS}:drop",
-        "detour": f"{_BEHAVIOURS}:detour",
-        "miss": f"{_BEHAVIOURS}:miss",
-        "fall_short": f"{_BEHAVIOURS}:fall_short",
-        "slip": f"{_BEHAVIOURS}:slip",
-        "stall": f"{_BEHAVIOURS}:stall",
-        "give_up": f"{_BEHAVIOURS}:give_up",
-        "let_go_beside": f"{_BEHAVIOURS}:let_go_beside",
-        "take_other": f"{_BEHAVIOURS}:take_other",
-        "bring_elsewhere": f"{_BEHAVIOURS}:bring_elsewhere",
-        "swap_order": f"{_BEHAVIOURS}:swap_order",
-        "use_other_arm": f"{_BEHAVIOURS}:use_other_arm",
-        "brush_past": f"{_BEHAVIOURS}:brush_past",
-        "pass_through": f"{_BEHAVIOURS}:pass_through",
-        "stop_early": f"{_BEHAVIOURS}:stop_early",
+        **_paths("behaviours", "plain hurry grasp_again retry cover_bystander drop detour"),
+        **_paths(
+            "behaviours", "miss fall_short slip stall give_up let_go_beside take_other bring_elsewhere swap_order"
+        ),
+        **_paths("behaviours", "use_other_arm brush_past pass_through stop_early"),
     },
 )
-"""Behaviours by name: a task setup and a random generator -> a behaviour."""
+"""Behaviours by name. A behaviour is made by a function of a task setup and a random generator."""
 
 FROM_BEHIND = "from_behind"
-"""The variation without an edit or a behaviour: a camera behind the arm, which hides much of its work."""
+"""The variation that needs no edit and no behaviour: the camera is behind the arm, which hides much of its work."""
 
 
 def require_simulator() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.errors import InputError
-from robogaze.forge.simulate.objects import TOUCH
+from robogaze.forge.simulate.objects import NO_TOUCH, TOUCH
 from robogaze.forge.simulate.simulation_config import Links
 
 STEP_S = 1 / 512
@@ -38,18 +38,8 @@ _KIND = {
 
 
 @dataclass(frozen=True)
-class ArmStyle:
-    """The style of the links; `thickness` scales their radii. Links are round or square tubes, twin rods, a ribbed rod,
-    stepped tubes, or tubes that taper in many fine steps.
-    """
-
-    thickness: float = 1.0
-    links: Links = "round"
-
-
-@dataclass(frozen=True)
 class BodyPart:
-    """A rendered part of a link: a box with half sizes at a place, or a round one from one point to another."""
+    """A rendered part of a link: a box with half sizes at a place, or a round part from one point to another."""
 
     kind: str
     paint: str
@@ -110,12 +100,16 @@ _STEPS = (1.15, 1.0, 0.8, 0.65)
 """The radii of a stepped link's tubes, relative to a round tube's."""
 _TAPER = tuple(np.linspace(1.15, 0.7, 9))
 _CORE_SHARE = 0.62
-"""The radius of the shaft from joint to joint inside every link, relative to its tube's."""
+"""The radius of the shaft from joint to joint inside every link, relative to the radius of the link's tube."""
 _FINGER_Z, _TOOL_Z = 0.066, 0.117
 
 
-def add_arm(spec: mujoco.MjSpec, side: str, place: _Vector, style: ArmStyle) -> None:
-    """Add an arm to the table at `place` (m); the names of its bodies and materials start with `side`."""
+def add_arm(spec: mujoco.MjSpec, side: str, place: _Vector, thickness: float, links: Links) -> None:
+    """Add an arm to the table at `place` (m); the names of its bodies and materials start with `side`.
+
+    `thickness` scales the radii of the links. Links are round or square tubes, twin rods, a ribbed rod, stepped tubes,
+    or tubes that taper in many fine steps.
+    """
     base = spec.worldbody.add_body(name=f"{side}base", pos=place)
     _add(base, BodyPart("cylinder", "dark", (0.092,), (0, 0, 0, 0, 0, 0.022)), side)
     _add(base, BodyPart("cylinder", "shell", (0.082,), (0, 0, 0.022, 0, 0, 0.05)), side)
@@ -123,16 +117,11 @@ def add_arm(spec: mujoco.MjSpec, side: str, place: _Vector, style: ArmStyle) -> 
     ends = [after.place[2] for after in LINKS[1:]] + [_FLANGE_M]
     for link, end in zip(LINKS, ends, strict=True):
         body = body.add_body(name=f"{side}{link.name}", pos=link.place, gravcomp=1)
-        # With a heavy armature, contacts hardly move a link within a step; the script sets its angle anyway.
-        body.add_joint(
-            name=f"{side}{link.name}",
-            type=mujoco.mjtJoint.mjJNT_HINGE,
-            axis=link.axis,
-            range=link.limit,
-            armature=5,
-        )
+        # With a heavy armature, contacts hardly move a link within a step. The script sets the link's angle anyway.
+        hinge = mujoco.mjtJoint.mjJNT_HINGE
+        body.add_joint(name=f"{side}{link.name}", type=hinge, axis=link.axis, range=link.limit, armature=5)
         for part in (*link.parts, _core(link, end)):
-            for piece in _built(part, style):
+            for piece in _built(part, thickness, links):
                 _add(body, piece, side)
     _add_hand(spec, body.add_body(name=f"{side}{HAND}", gravcomp=1), side)
 
@@ -143,39 +132,30 @@ def _core(link: BodyLink, end: float) -> BodyPart:
     return BodyPart("cylinder", "dark", (_CORE_SHARE * radius,), (0, 0, 0, 0, 0, end))
 
 
-def _built(part: BodyPart, style: ArmStyle) -> tuple[BodyPart, ...]:
-    """A link's part in a style, as one or several parts."""
-    size = tuple(length * style.thickness for length in part.size)
-    if part.kind != "capsule" or style.links == "round":
+def _built(part: BodyPart, thickness: float, links: Links) -> tuple[BodyPart, ...]:
+    """The parts that render a part of a link in a style."""
+    size = tuple(length * thickness for length in part.size)
+    if part.kind != "capsule" or links == "round":
         return (BodyPart(part.kind, part.paint, size, part.place),)
-    low, high = part.place[2], part.place[5]
-    if style.links == "twin":
-        (radius,) = size
+    (radius,), low, high = size, part.place[2], part.place[5]
+    if links == "twin":
         sides = (-0.62 * radius, 0.62 * radius)
         return tuple(BodyPart("capsule", part.paint, (0.42 * radius,), (0, y, low, 0, y, high)) for y in sides)
-    if style.links == "ribbed":
-        (radius,) = size
+    if links == "ribbed":
         rod = BodyPart("capsule", part.paint, (0.55 * radius,), part.place)
-        return (
-            rod,
-            *(BodyPart("cylinder", part.paint, (radius,), (0, 0, z, 0, 0, z + _RIB_M)) for z in _ribs(low, high)),
-        )
-    if style.links in ("stepped", "tapered"):
-        (radius,) = size
-        steps = _STEPS if style.links == "stepped" else _TAPER
+        # Gaps between ribs are as wide as ribs.
+        count = max(1, round((high - low) / (2 * _RIB_M)))
+        starts = [low + (high - low) * (number + 0.25) / count for number in range(count)]
+        return (rod, *(BodyPart("cylinder", part.paint, (radius,), (0, 0, z, 0, 0, z + _RIB_M)) for z in starts))
+    if links in ("stepped", "tapered"):
+        steps = _STEPS if links == "stepped" else _TAPER
         ends = np.linspace(low, high, len(steps) + 1)
         return tuple(
             BodyPart("cylinder", part.paint, (share * radius,), (0, 0, start, 0, 0, end))
             for share, start, end in zip(steps, ends[:-1], ends[1:], strict=True)
         )
-    half = (size[0] * 0.8, size[0], (high - low) / 2 + size[0] * 0.5)
+    half = (radius * 0.8, radius, (high - low) / 2 + radius * 0.5)
     return (BodyPart("box", part.paint, half, (0, 0, (low + high) / 2)),)
-
-
-def _ribs(low: float, high: float) -> list[float]:
-    """Where the ribs of a tube start (m); gaps are as wide as ribs."""
-    count = max(1, round((high - low) / (2 * _RIB_M)))
-    return [low + (high - low) * (number + 0.25) / count for number in range(count)]
 
 
 def _add_hand(spec: mujoco.MjSpec, hand: mujoco.MjsBody, side: str) -> None:
@@ -187,20 +167,15 @@ def _add_hand(spec: mujoco.MjSpec, hand: mujoco.MjsBody, side: str) -> None:
     names = [f"{side}{name}" for name in FINGERS]
     for name, turned in zip(names, ([1, 0, 0, 0], [0, 0, 0, 1]), strict=True):
         finger = hand.add_body(name=name, pos=[0, 0, _FINGER_Z], quat=turned, gravcomp=1)
-        finger.add_joint(
-            name=name, type=mujoco.mjtJoint.mjJNT_SLIDE, axis=[0, 1, 0], range=[0, OPEN_M / 2], damping=6, armature=0.1
-        )
+        joint = {"type": mujoco.mjtJoint.mjJNT_SLIDE, "axis": [0, 1, 0], "range": [0, OPEN_M / 2]}
+        finger.add_joint(name=name, damping=6, armature=0.1, **joint)
         for part in (*_FINGER, _PAD):
             _add(finger, part, side, solid=True)
     both = {"type": mujoco.mjtEq.mjEQ_JOINT, "objtype": mujoco.mjtObj.mjOBJ_JOINT}
     spec.add_equality(name=f"{side}fingers", name1=names[0], name2=names[1], data=[0, 1] + [0] * 9, **both)
-    _add_motor(spec, side)
-
-
-def _add_motor(spec: mujoco.MjSpec, side: str) -> None:
-    """A position servo on one finger, limited to GRIP_N; the other finger is coupled to it."""
+    # A position servo moves one finger, with at most GRIP_N; the other finger is coupled to the first.
     stiffness = 1500.0
-    motor = spec.add_actuator(name=f"{side}grip", target=f"{side}{FINGERS[0]}", trntype=mujoco.mjtTrn.mjTRN_JOINT)
+    motor = spec.add_actuator(name=f"{side}grip", target=names[0], trntype=mujoco.mjtTrn.mjTRN_JOINT)
     motor.gainprm[0] = stiffness
     motor.biastype = mujoco.mjtBias.mjBIAS_AFFINE
     motor.biasprm[1] = -stiffness
@@ -211,7 +186,7 @@ def _add_motor(spec: mujoco.MjSpec, side: str) -> None:
 def _add(body: mujoco.MjsBody, part: BodyPart, side: str, solid: bool = False) -> None:
     where = {"pos": part.place} if part.kind == "box" else {"fromto": part.place}
     size = (*part.size, 0, 0)[:3]
-    touch = TOUCH if solid else {"contype": 0, "conaffinity": 0}
+    touch = TOUCH if solid else NO_TOUCH
     paint = f"{side}{part.paint}" if part.paint in ("shell", "accent") else part.paint
     body.add_geom(type=_KIND[part.kind], size=size, material=paint, mass=0.05, **where, **touch)
 
@@ -293,7 +268,7 @@ class Arm:
 
     def _error(self, place: Vector, wanted: NDArray[np.float64]) -> Vector:
         now = self._scratch.site_xmat[self._tool].reshape(3, 3)
-        # Written out, because np.cross takes ten times as long for so few numbers.
+        # Written out, because np.cross takes ten times as long for three numbers.
         (x, y, z), (a, b, c) = now, wanted
         turn = 0.5 * np.array([y * c - z * b, z * a - x * c, x * b - y * a]).sum(axis=1)
         return np.concatenate([place - self._scratch.site_xpos[self._tool], turn])

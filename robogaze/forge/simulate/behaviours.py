@@ -9,7 +9,7 @@ import numpy as np
 from robogaze.forge.simulate.arm import HAND
 from robogaze.forge.simulate.objects import SimulatedObject
 from robogaze.forge.simulate.recording import Move
-from robogaze.forge.simulate.scene_sampler import DrawRejected, TaskSetup
+from robogaze.forge.simulate.scene_sampler import TaskSetup
 from robogaze.forge.simulate.tasks import Subtask, grasp_height
 
 Generator = np.random.Generator
@@ -19,12 +19,13 @@ _REST_M, _CLEAR_M, _PALM_OVER_TOOL_M = (0.32, 0.36), 0.08, 0.06
 
 @dataclass(frozen=True)
 class Behaviour:
-    """The subtasks that replace those of the setup, and their conditions.
+    """The subtasks that replace those of the setup, and what is known about them.
 
-    With `passes_through`, that object collides with the table only, and the fault is visible while something overlaps
-    it. With `pushes`, the fault is visible while that object moves. The hand hides `hides` for a moment. `cut_in`
-    (phase, share) ends the clip in that phase, after that share of it. `bodies` are those affected. `keeps_grasp` says
-    whether a grasped object stays in the hand. `at_first` says that the first subtask is the faulty one, not the last.
+    `bodies` are the affected bodies. The object `passes_through` collides with the table only; the fault is visible
+    while something overlaps this object. With `pushes`, the fault is visible while the object of this name moves. The
+    hand hides the object `hides` for a moment. `cut_in` (phase, share) ends the clip in this phase, after this share of
+    the phase. `keeps_grasp` says whether a grasped object stays in the hand. `at_first` says that the first subtask is
+    faulty; otherwise the last one is.
     """
 
     subtasks: tuple[Subtask, ...]
@@ -55,42 +56,30 @@ def _fields(setup: TaskSetup, **description_fields: str) -> dict[str, str]:
 
 
 def _bystander(setup: TaskSetup, rng: Generator) -> SimulatedObject:
-    if not setup.bystanders:
-        raise DrawRejected("no bystander")
     return setup.bystanders[rng.integers(len(setup.bystanders))]
 
 
-def _other_fixture(setup: TaskSetup) -> SimulatedObject:
-    for obj in setup.unused_goals:
-        if obj.is_fixture:
-            return obj
-    raise DrawRejected("no other fixture")
+def _with_hand(subtask: Subtask) -> tuple[str, ...]:
+    """The object of a subtask and the hand that operates it."""
+    return (subtask.obj.name, f"{subtask.side}{HAND}")
+
+
+def _away(angle: float, far_m: float) -> tuple[float, float]:
+    """A step of `far_m` on the table in a direction (radians)."""
+    return (float(far_m * np.cos(angle)), float(far_m * np.sin(angle)))
 
 
 def miss(setup: TaskSetup, rng: Generator) -> Behaviour:
     """The fingers close next to the object."""
     subtask = setup.subtasks[-1]
     if subtask.obj.is_fixture:
-        return _beside_handle(setup, rng)
-    angle = subtask.obj.yaw + np.pi / 2 * rng.integers(4)
-    far = 0.052 + subtask.obj.radius_m * rng.uniform(0.5, 0.9)
-    past = (float(far * np.cos(angle)), float(far * np.sin(angle)))
-    bodies = (subtask.obj.name, f"{subtask.side}{HAND}")
-    return Behaviour(_last(setup, grasp_offset=past), bodies, _fields(setup), keeps_grasp=False)
-
-
-def _beside_handle(setup: TaskSetup, rng: Generator) -> Behaviour:
-    subtask = setup.subtasks[-1]
-    # On its hinge side a door has no neighbour's handle.
-    side = rng.choice([subtask.obj.hinge] if subtask.obj.is_hinged else [-1, 1])
-    angle, far = subtask.obj.yaw + np.pi / 2 * side, rng.uniform(0.066, 0.08)
-    past = (float(far * np.cos(angle)), float(far * np.sin(angle)))
+        # On its hinge side a door has no neighbour's handle.
+        side = rng.choice([subtask.obj.hinge] if subtask.obj.is_hinged else [-1, 1])
+        past = _away(subtask.obj.yaw + np.pi / 2 * side, rng.uniform(0.066, 0.08))
+    else:
+        angle = subtask.obj.yaw + np.pi / 2 * rng.integers(4)
+        past = _away(angle, 0.052 + subtask.obj.radius_m * rng.uniform(0.5, 0.9))
     return Behaviour(_last(setup, grasp_offset=past), _with_hand(subtask), _fields(setup), keeps_grasp=False)
-
-
-def _with_hand(subtask: Subtask) -> tuple[str, ...]:
-    """The object of a subtask and the hand that operates it."""
-    return (subtask.obj.name, f"{subtask.side}{HAND}")
 
 
 def fall_short(setup: TaskSetup, rng: Generator) -> Behaviour:
@@ -131,17 +120,15 @@ def let_go_beside(setup: TaskSetup, rng: Generator) -> Behaviour:
     """The object is released next to its goal, or too far over its edge."""
     subtask = setup.subtasks[-1]
     angle = rng.uniform(0, 2 * np.pi)
-    far = subtask.goal.radius_m + subtask.obj.radius_m * rng.uniform(0.2, 1.0)
-    offset = (float(far * np.cos(angle)), float(far * np.sin(angle)))
-    return Behaviour(
-        _last(setup, release_offset=offset, drop_m=rng.uniform(0.02, 0.06)), (subtask.obj.name,), _fields(setup)
-    )
+    offset = _away(angle, subtask.goal.radius_m + subtask.obj.radius_m * rng.uniform(0.2, 1.0))
+    changed = _last(setup, release_offset=offset, drop_m=rng.uniform(0.02, 0.06))
+    return Behaviour(changed, (subtask.obj.name,), _fields(setup))
 
 
 def take_other(setup: TaskSetup, rng: Generator) -> Behaviour:
     """Another object is brought to the goal, or another fixture is operated."""
     subtask = setup.subtasks[-1]
-    other = _other_fixture(setup) if subtask.obj.is_fixture else _bystander(setup, rng)
+    other = setup.unused_goals[0] if subtask.obj.is_fixture else _bystander(setup, rng)
     bodies = (other.name, *_with_hand(subtask))
     own = {"obj": other, "goal": other} if other.is_fixture else {"obj": other}
     return Behaviour(_last(setup, **own), bodies, _fields(setup, other=other.name))
@@ -149,27 +136,20 @@ def take_other(setup: TaskSetup, rng: Generator) -> Behaviour:
 
 def bring_elsewhere(setup: TaskSetup, rng: Generator) -> Behaviour:
     """The object is brought to another goal."""
-    if not setup.unused_goals:
-        raise DrawRejected("no other goal")
     other = setup.unused_goals[0]
-    description_fields = _fields(setup, other=other.name)
-    return Behaviour(_last(setup, goal=other), (setup.subtasks[-1].obj.name,), description_fields)
+    return Behaviour(_last(setup, goal=other), (setup.subtasks[-1].obj.name,), _fields(setup, other=other.name))
 
 
 def swap_order(setup: TaskSetup, rng: Generator) -> Behaviour:
     """The subtasks are done in the other order."""
-    if len(setup.subtasks) < 2:
-        raise DrawRejected("a single subtask")
     first, second = setup.subtasks
-    description_fields = _fields(setup, other=first.obj.name)
-    return Behaviour((second, first), (first.obj.name, second.obj.name), description_fields, at_first=True)
+    names = _fields(setup, other=first.obj.name)
+    return Behaviour((second, first), (first.obj.name, second.obj.name), names, at_first=True)
 
 
 def use_other_arm(setup: TaskSetup, rng: Generator) -> Behaviour:
     """The other arm does the task."""
     sides = sorted({name.removesuffix(HAND) for name in setup.part_names if name.endswith(HAND)})
-    if len(sides) < 2:
-        raise DrawRejected("a single arm")
     asked = setup.subtasks[0].side
     other = next(side for side in sides if side != asked)
     description_fields = _fields(setup, other=setup.part_names[f"{other}arm"], asked=setup.part_names[f"{asked}arm"])
@@ -178,7 +158,7 @@ def use_other_arm(setup: TaskSetup, rng: Generator) -> Behaviour:
 
 def brush_past(setup: TaskSetup, rng: Generator) -> Behaviour:
     """On its way to the goal the object is carried into a bystander and pushes it over or away."""
-    other, subtask = setup.bystanders[0] if setup.bystanders else _bystander(setup, rng), setup.subtasks[-1]
+    other, subtask = setup.bystanders[0], setup.subtasks[-1]
     # Off its middle, so that it is pushed aside rather than squeezed.
     way = np.subtract(other.at, subtask.obj.at)
     across = np.array([-way[1], way[0]]) / np.linalg.norm(way) * rng.choice([-1, 1])
@@ -199,10 +179,8 @@ def stop_early(setup: TaskSetup, rng: Generator) -> Behaviour:
     """The clip ends in the middle of a phase."""
     phase = ("carry", "carry", "grasp", "descend")[rng.integers(4)]
     phase = phase if setup.subtasks[-1].action == "place" else setup.subtasks[-1].main_phase
-    description_fields = _fields(setup)
-    return Behaviour(
-        setup.subtasks, (setup.subtasks[-1].obj.name,), description_fields, cut_in=(phase, rng.uniform(0.3, 0.8))
-    )
+    bodies = (setup.subtasks[-1].obj.name,)
+    return Behaviour(setup.subtasks, bodies, _fields(setup), cut_in=(phase, rng.uniform(0.3, 0.8)))
 
 
 def plain(setup: TaskSetup, rng: Generator) -> Behaviour:
@@ -225,8 +203,7 @@ def retry(setup: TaskSetup, rng: Generator) -> Behaviour:
     """No fault: the fingers close beside the object, open again, and the second attempt holds and succeeds."""
     subtask = setup.subtasks[-1]
     angle = subtask.obj.yaw + np.pi / 2 * rng.integers(4)
-    far = 0.052 + subtask.obj.radius_m * rng.uniform(0.3, 0.6)
-    return Behaviour(_last(setup, retry_offset=(float(far * np.cos(angle)), float(far * np.sin(angle)))))
+    return Behaviour(_last(setup, retry_offset=_away(angle, 0.052 + subtask.obj.radius_m * rng.uniform(0.3, 0.6))))
 
 
 def cover_bystander(setup: TaskSetup, rng: Generator) -> Behaviour:

@@ -7,10 +7,9 @@ import mujoco
 import numpy as np
 
 from robogaze.forge.simulate.arm import HAND
-from robogaze.forge.simulate.playback import Frame, PlaybackEdit
+from robogaze.forge.simulate.playback import Frame, PlaybackEdit, draw_new
 from robogaze.forge.simulate.recorded_setup import Generator, RecordedSetup, ease
 from robogaze.forge.simulate.scene import Camera
-from robogaze.forge.simulate.scene_edits import draw_new
 from robogaze.forge.simulate.scene_sampler import DrawRejected
 
 _BLOCK_PX = 16
@@ -33,7 +32,7 @@ def _window(recorded: RecordedSetup, rng: Generator, least: int = 8, most: int =
 
 
 def _part(recorded: RecordedSetup, rng: Generator) -> tuple[float, float, float, float] | None:
-    """A small part of the middle of a view if the fault is to be small, else None for all of it."""
+    """A small part of the middle of a view if the fault is to be small, else None for the whole view."""
     if "small" not in recorded.ways or recorded.difficulty is None:
         return None
     side = float(np.sqrt(_PART_SHARE * recorded.difficulty.largest_share))
@@ -111,7 +110,7 @@ def fog(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
 
 
 def scramble(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """Blocks of the picture show another part of it, or a plain colour."""
+    """Blocks of the picture show another part of the picture, or a plain colour."""
     (first, last), part = _window(recorded, rng, least=6, most=20), _part(recorded, rng)
     share, seed = rng.uniform(0.08, 0.3), int(rng.integers(2**31))
 
@@ -155,7 +154,7 @@ def freeze(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
         raise DrawRejected("too short")
     first = int(rng.integers(low + 1, high - frames))
     last = first + frames
-    return PlaybackEdit((first, last), time=lambda number: first - 1 if first <= number < last else number)
+    return PlaybackEdit((first, last), time=lambda number: first - 1)
 
 
 def shake(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
@@ -164,8 +163,6 @@ def shake(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     knocks = rng.normal(size=(last - first, 5)) * rng.uniform(0.7, 1.3) * [1.4, 1.1, 0.006, 0.013, 0.013]
 
     def camera(number: int, view: Camera) -> Camera:
-        if not first <= number < last:
-            return view
         azimuth, elevation, *shift = knocks[number - first]
         x, y, z = np.add(view.lookat, shift)
         return replace(view, lookat=(x, y, z), azimuth=view.azimuth + azimuth, elevation=view.elevation + elevation)
@@ -181,8 +178,6 @@ def look_away(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     aside = 0.3 if subtask.goal.at[1] < 0 else -0.3
 
     def camera(number: int, view: Camera) -> Camera:
-        if number < first:
-            return view
         share = ease(number, first, frames)
         x, y, z = np.add(view.lookat, share * np.array([-0.25, aside, 0.2]))
         return replace(view, lookat=(x, y, z), distance=view.distance * (1 - 0.4 * share))
@@ -211,8 +206,6 @@ def cover(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     kind = (mujoco.mjtGeom.mjGEOM_CAPSULE, mujoco.mjtGeom.mjGEOM_ELLIPSOID)[rng.integers(2)]
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        if not first <= number < last:
-            return
         eye = drawn.camera[0]
         ahead, up = np.array(eye.forward), np.array(eye.up)
         right = np.cross(ahead, up)
@@ -233,7 +226,7 @@ def change_light(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
         for light in drawn.lights[: drawn.nlight]:
-            factor = 1 + (most - 1) * (ease(number, first, ramp) if number >= first else 0.0)
+            factor = 1 + (most - 1) * ease(number, first, ramp)
             light.ambient[:] = light.ambient * factor
             light.diffuse[:] = light.diffuse * factor
 
@@ -247,8 +240,8 @@ def move_lamp(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     way = np.array([rng.uniform(-0.25, 0.25), rng.choice([-1, 1]) * rng.uniform(0.35, 0.7), 0.0])
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        share = ease(number, first, ramp) if number >= first else 0.0
-        for light in drawn.lights[: drawn.nlight] if share else ():
+        share = ease(number, first, ramp)
+        for light in drawn.lights[: drawn.nlight]:
             if light.castshadow:
                 light.dir[:] = light.dir + share * way
                 light.pos[:] = light.pos - 1.6 * share * way
@@ -258,7 +251,7 @@ def move_lamp(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
 
 def go_round(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     """No fault: the camera moves slowly around the table."""
-    # Over a long clip, to and fro.
+    # Over a long clip, the camera moves to and fro.
     speed, most = rng.choice([-1, 1]) * rng.uniform(3.0, 7.0) / recorded.recording.fps, 30.0
 
     def camera(number: int, view: Camera) -> Camera:

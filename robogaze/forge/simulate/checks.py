@@ -5,7 +5,6 @@ Each check returns the reason for rejecting the clip, or None. Reasons are count
 the same fault.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import mujoco
@@ -14,7 +13,7 @@ import numpy as np
 from robogaze.forge.simulate.arm import FINGERS
 from robogaze.forge.simulate.clip_spec import ClipSpec, PlacedFault
 from robogaze.forge.simulate.fault_frames import FaultFrames
-from robogaze.forge.simulate.playback import Frame, Renderer
+from robogaze.forge.simulate.playback import Renderer
 from robogaze.forge.simulate.recording import Recording
 from robogaze.forge.simulate.scene_sampler import TaskSetup
 from robogaze.forge.simulate.tasks import Subtask, is_done
@@ -84,7 +83,7 @@ def _step(recording: Recording, obj: str) -> float:
 
 def _unheld(recording: Recording, obj: str) -> int:
     """The longest run of frames in which an object touches nothing and does not fall."""
-    # The least fall within a frame of an object that has been falling for a quarter of one.
+    # The least fall within a frame, of an object that has been falling for a quarter of a frame.
     falls = np.diff(_places(recording, obj)[:, 2]) < -0.25 * 9.81 / recording.fps**2
     longest = run = 0
     for number, falling in enumerate(falls):
@@ -96,21 +95,20 @@ def _unheld(recording: Recording, obj: str) -> int:
 
 def motion_problem(spec: ClipSpec) -> str | None:
     """The reason for rejecting the recordings, or None."""
-    return next((reason for check in _MOTION_CHECKS if (reason := check(spec))), None)
+    checks = (_fronts, _outcome, _penetration, _grasps, _bystanders, _audited)
+    return next((reason for check in checks if (reason := check(spec))), None)
 
 
 def visibility_problem(
     spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frames: FaultFrames
 ) -> str | None:
     """The reason for rejecting a visible fault, or None."""
-    return next(
-        (reason for check in _VISIBILITY_CHECKS if (reason := check(spec, placed, renderer, fault_frames)) is not None),
-        None,
-    )
+    checks = (_differs, _far_apart, _visible, _hidden, _exact, _hard_enough)
+    return next((reason for check in checks if (reason := check(spec, placed, renderer, fault_frames))), None)
 
 
 def unusual_problem(spec: ClipSpec, renderer: Renderer) -> str | None:
-    """The reason for rejecting a variation that is no fault, or None: what it should hide has to be hidden."""
+    """The reason for rejecting a variation that is no fault, or None: the hand must hide what the behaviour names."""
     for (_, end), behaviour in zip(spec.sampled.parts, spec.behaviours, strict=True):
         if behaviour.hides and not _gets_hidden(spec, renderer, behaviour.hides, end - 1):
             return "the hand hides nothing"
@@ -120,11 +118,13 @@ def unusual_problem(spec: ClipSpec, renderer: Renderer) -> str | None:
 def _gets_hidden(spec: ClipSpec, renderer: Renderer, obj: str, subtask: int) -> bool:
     """Whether an object is hidden at some moment of a carry."""
     view = spec.playback.first_view
-    phases = {phase.name: phase.first for phase in spec.playback.recording.phases if phase.subtask == subtask}
+    first, end = (spec.playback.recording.first_frame(phase, subtask) for phase in ("carry", "release"))
+    assert first is not None
+    assert end is not None
     before = renderer.visible_share(spec.playback, 0, view, (obj,))
     return before > 0 and any(
         renderer.visible_share(spec.playback, number, view, (obj,)) <= HIDDEN_SHARE * before
-        for number in range(phases["carry"], phases["release"], 3)
+        for number in range(first, end, 3)
     )
 
 
@@ -174,35 +174,30 @@ def _grasps(spec: ClipSpec) -> str | None:
 
 
 def stays_in_hand(recording: Recording, subtask: Subtask) -> bool:
-    """Whether both fingers touch an object in every frame in which it is carried, and it does not shift in the hand.
+    """Whether both fingers touch an object in every frame of a carry, and the object does not shift in the hand.
 
-    True if it is never picked up.
+    True if the object is never picked up.
     """
-    first = _first_frame(recording, "carry", subtask) or _first_frame(recording, "hold", subtask)
+    number = subtask.number
+    first = recording.first_frame("carry", number) or recording.first_frame("hold", number)
     if subtask.action != "place" or first is None:
         return True
-    end = _first_frame(recording, "release", subtask) or recording.stage_ends[subtask.number]
-    for number in range(first + 2, end - 1):
-        contacts = recording.touching_sometime[number]
-        if any(frozenset((subtask.obj.name, f"{subtask.side}{finger}")) not in contacts for finger in FINGERS):
-            return False
-    places = np.array([_in_hand(recording, subtask, number) for number in range(first + 2, end - 1)])
+    frames = range(first + 2, (recording.first_frame("release", number) or recording.stage_ends[number]) - 1)
+    pairs = {frozenset((subtask.obj.name, f"{subtask.side}{finger}")) for finger in FINGERS}
+    if not all(pairs <= recording.touching_sometime[frame] for frame in frames):
+        return False
+    places = np.array([_in_hand(recording, subtask, frame) for frame in frames])
     return bool(np.ptp(places, axis=0).max() <= SLIP_M)
 
 
 def _in_hand(recording: Recording, subtask: Subtask, number: int) -> np.ndarray:
-    """Height of an object below the tool, and its distance from it sideways; the hand always points down."""
+    """An object's height below the tool and its distance from the tool sideways (m); the hand always points down."""
     model = recording.scene.model
     data = mujoco.MjData(model)
     data.qpos[:] = recording.states[number]
     mujoco.mj_kinematics(model, data)
     tool, obj = data.site(f"{subtask.side}tool").xpos, recording.pose(number, subtask.obj.name)[:3]
     return np.array([tool[2] - obj[2], np.linalg.norm(tool[:2] - obj[:2])])
-
-
-def _first_frame(recording: Recording, phase: str, subtask: Subtask) -> int | None:
-    found = [known.first for known in recording.phases if (known.name, known.subtask) == (phase, subtask.number)]
-    return found[0] if found else None
 
 
 def _bystanders(spec: ClipSpec) -> str | None:
@@ -236,7 +231,7 @@ def _far_apart(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_fr
     """A fault of behaviour ends visibly different from the twin."""
     behaviour = placed.behaviour
     if behaviour is None or behaviour.cut_in or behaviour.passes_through or placed.fault.task_done:
-        return None  # if the results are alike, it is the motion that differs
+        return None  # if the results are alike, the motion differs
     if spec.subtasks[placed.subtask].obj.is_fixture:
         return None  # the joint shows whether the task is done, and the label is checked against the twin
     recording, twin = spec.playback.recording, spec.twin.recording
@@ -248,7 +243,7 @@ def _far_apart(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_fr
 
 
 def _visible(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
-    """Affected bodies are visible at the onset and once the fault is developed, with or without it."""
+    """Affected bodies are visible at the onset and once the fault is developed, with the fault or without it."""
     if not placed.bodies:
         return None
     for number in (fault_frames.onset, fault_frames.developing[-1]):
@@ -266,9 +261,7 @@ def _shown_share(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, number
 
 
 def _hidden(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
-    """The bodies that an edit should hide are hidden at its strongest: at its middle, or from there to the end of the
-    clip.
-    """
+    """The bodies that an edit should hide are hidden at the middle of the edit, or at the end of the clip."""
     edit = placed.edit
     if edit is None or not edit.hides:
         return None
@@ -295,15 +288,17 @@ def _exact(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frames
     )
     if not np.array_equal(before[0], before[1]):
         return "the clip differs from the twin before the onset"
-    return None if _differ_visibly(at[0], at[1]) else "the event is not visibly different from the twin"
+    change = np.abs(at[0].astype(np.int16) - at[1]).max(axis=2)
+    visible = int((change > _VISIBLE_LEVELS).sum()) >= _VISIBLE_PIXELS
+    return None if visible else "the event is not visibly different from the twin"
 
 
 def _hard_enough(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
-    """A fault keeps the limits of the ways in which it is to be hard to see."""
+    """A fault keeps the limits of the ways in which the fault should be hard to see."""
     hard, fps = spec.request.difficulty, spec.playback.recording.fps
     if hard is None:
         return None
-    if "small" in placed.ways and not _is_small(spec, placed, renderer, fault_frames, hard.largest_share):
+    if "small" in placed.ways and _filled_share(spec, placed, renderer, fault_frames) > hard.largest_share:
         return "it is not small"
     if "short" in placed.ways and len(fault_frames.shown) / fps > hard.longest_s:
         return "it is not short"
@@ -312,33 +307,8 @@ def _hard_enough(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_
     return None
 
 
-def _is_small(
-    spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frames: FaultFrames, largest: float
-) -> bool:
+def _filled_share(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frames: FaultFrames) -> float:
+    """The share of a view that a developed fault changes."""
     if placed.edit is not None and placed.edit.edits_picture:
-        return placed.edit.part_share <= largest
-    return _shown_share(spec, placed, renderer, fault_frames.developing[-1]) <= largest
-
-
-def _differ_visibly(frame: Frame, twin: Frame) -> bool:
-    """Whether enough pixels of two pictures differ visibly."""
-    change = np.abs(frame.astype(np.int16) - twin).max(axis=2)
-    return int((change > _VISIBLE_LEVELS).sum()) >= _VISIBLE_PIXELS
-
-
-_MOTION_CHECKS: tuple[Callable[[ClipSpec], str | None], ...] = (
-    _fronts,
-    _outcome,
-    _penetration,
-    _grasps,
-    _bystanders,
-    _audited,
-)
-_VISIBILITY_CHECKS: tuple[Callable[[ClipSpec, PlacedFault, Renderer, FaultFrames], str | None], ...] = (
-    _differs,
-    _far_apart,
-    _visible,
-    _hidden,
-    _exact,
-    _hard_enough,
-)
+        return placed.edit.part_share
+    return _shown_share(spec, placed, renderer, fault_frames.developing[-1])

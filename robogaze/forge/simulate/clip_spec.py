@@ -1,4 +1,4 @@
-"""One clip before it is rendered: its tasks and how they are done, recording, edits, cameras and its clean twin."""
+"""One clip before rendering: tasks and how they are done, recording, edits, cameras and the clean twin."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,8 +28,8 @@ _BEFORE_S, _AFTER_S = 0.4, 1.0
 class PlacedFault:
     """A fault of a clip, made by an edit of the playback or by the behaviour of the arm in a subtask.
 
-    `bodies` are those it affects, empty for the whole picture. `ways` are those in which it is hard to see.
-    `description_fields` are names for its description.
+    `bodies` are the affected bodies, empty for the whole picture. `ways` are the ways in which the fault is hard to
+    see. `description_fields` are names for the description of the fault.
     """
 
     fault: SimulatedFault
@@ -45,8 +45,8 @@ class PlacedFault:
 class ClipSpec:
     """A clip and its twin, in which every task is done as instructed and nothing is edited.
 
-    `played` are the subtasks as they are done; `behaviours` has one for each task. `unusual` are the names of the
-    variations that are no faults.
+    `played` are the subtasks as they are done. `behaviours` has a behaviour for each task. `unusual` are the names of
+    the variations that are no faults.
     """
 
     request: ClipRequest
@@ -80,7 +80,9 @@ def sample_clip(recipe: SimulationConfig, request: ClipRequest, world: World, rn
     """Draw a clip in a world. Raises DrawRejected, OutOfReach and UnstableSimulation."""
     sampled = sample_scene(recipe.in_world(world), request, rng)
     views, layout = _views(recipe, request, sampled, world, rng)
-    sampled = replace(sampled, setup=replace(sampled.setup, eye=_eye(views)))
+    first = next(iter(views.values()))
+    assert isinstance(first, Camera)
+    sampled = replace(sampled, setup=replace(sampled.setup, eye=first.place))
     by_task = _behaviours(sampled, request, rng)
     played = _numbered([behaviour for _, behaviour in by_task])
     scene = build_scene(sampled.setup.objects, sampled.marks, world, rng)
@@ -121,19 +123,15 @@ _Done = tuple[Variation | None, Behaviour]
 
 
 def _behaviours(sampled: SampledScene, request: ClipRequest, rng: np.random.Generator) -> list[_Done]:
-    """How each task is done: the first variation in the main one, others in those that fill a chain."""
-    done: list[_Done] = [(None, BEHAVIOURS.load(_PLAIN)(sampled.of_task(n), rng)) for n in range(len(sampled.tasks))]
-    free = [n for n, task in enumerate(sampled.tasks) if n != sampled.main and task.goals]
+    """How each task is done: the first variation in the main task, others in the tasks that fill a chain."""
+    numbers, plain = range(len(sampled.tasks)), BEHAVIOURS.load(_PLAIN)
+    done: list[_Done] = [(None, plain(sampled.of_task(number), rng)) for number in numbers]
+    free = [number for number in numbers if number != sampled.main and sampled.tasks[number].goals]
     for variation in request.variations:
-        if variation.make not in BEHAVIOURS:
-            continue
-        if variation is request.variations[0]:
-            place = sampled.main
-        elif variation.chained and free:
-            place = free.pop(rng.integers(len(free)))
-        else:
-            continue
-        done[place] = (variation, BEHAVIOURS.load(variation.make)(sampled.of_task(place), rng))
+        is_first = variation is request.variations[0]
+        if variation.make in BEHAVIOURS and (is_first or (variation.chained and free)):
+            number = sampled.main if is_first else free.pop(rng.integers(len(free)))
+            done[number] = (variation, BEHAVIOURS.load(variation.make)(sampled.of_task(number), rng))
     return done
 
 
@@ -192,7 +190,7 @@ def _edited(
 def _edit(
     recorded: RecordedSetup, make: str, others: Sequence[PlaybackEdit | None], rng: np.random.Generator
 ) -> PlaybackEdit:
-    """Draw an edit until it is where it should be. Raises DrawRejected."""
+    """Draw an edit until it fits the other edits and the ways. Raises DrawRejected."""
     reason = ""
     for _ in range(_EDIT_DRAWS):
         try:
@@ -218,14 +216,14 @@ def _is_near_hand(recorded: RecordedSetup, edit: PlaybackEdit) -> bool:
 
 
 def _conflict(edit: PlaybackEdit, other: PlaybackEdit, fps: int) -> bool:
-    """Whether two edits change the same body, or one changes the whole picture around the onset of the other."""
+    """Whether two edits change the same body, or an edit changes the whole picture around the onset of the other."""
     if set(edit.bodies) & set(other.bodies):
         return True
     return any(
-        not one.bodies
-        and one.frames[0] < two.frames[0] + _AFTER_S * fps
-        and two.frames[0] - _BEFORE_S * fps < one.frames[1]
-        for one, two in ((edit, other), (other, edit))
+        not whole.bodies
+        and whole.frames[0] < hidden.frames[0] + _AFTER_S * fps
+        and hidden.frames[0] - _BEFORE_S * fps < whole.frames[1]
+        for whole, hidden in ((edit, other), (other, edit))
     )
 
 
@@ -271,9 +269,3 @@ def _camera(rng: np.random.Generator, world: World, azimuth: float, arms: int) -
         azimuth=azimuth,
         elevation=-rng.uniform(*world.elevation_deg),
     )
-
-
-def _eye(views: Mapping[str, Camera | str]) -> tuple[float, float, float]:
-    first = next(iter(views.values()))
-    assert isinstance(first, Camera)
-    return first.place

@@ -1,6 +1,6 @@
 """A fault as an event of a report: its spans by the conventions of its type, severity, description and evidence."""
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 
 from robogaze.core.clip import Clip
 from robogaze.core.events import Event, Evidence
@@ -9,7 +9,6 @@ from robogaze.domains import Domain
 from robogaze.forge.simulate.arm import HAND
 from robogaze.forge.simulate.clip_spec import ClipSpec, PlacedFault
 from robogaze.forge.simulate.fault_frames import FaultFrames
-from robogaze.forge.simulate.recording import Phase, Recording
 from robogaze.forge.simulate.simulation_config import Condition, SimulationConfig
 
 _DECISIVE = ("grasp", "release", "press")
@@ -17,34 +16,37 @@ SOURCE = "simulator"
 """The source of the evidence of simulated events."""
 
 
-def covered_frames(
-    recipe: SimulationConfig, domain: Domain, spec: ClipSpec, placed: PlacedFault, fault_frames: FaultFrames
-) -> tuple[int, ...]:
-    """The frames that the annotation of a fault covers."""
-    if placed.edit is None:
-        return fault_frames.shown
-    covers = domain.types[placed.fault.type].span.covers
-    playback = spec.playback
-    return fault_frames.covered(covers, playback.recording.fps, playback.frame_count, recipe.plain_s)
+@dataclass(frozen=True)
+class MeasuredFault:
+    """A fault of a clip with its frames; `covered` are the frames that the annotation covers."""
+
+    placed: PlacedFault
+    frames: FaultFrames
+    covered: tuple[int, ...]
+
+
+def measured_fault(
+    recipe: SimulationConfig, domain: Domain, spec: ClipSpec, placed: PlacedFault, frames: FaultFrames
+) -> MeasuredFault:
+    """A fault with the frames that the annotation covers, by the conventions of the event type."""
+    covered, playback = frames.shown, spec.playback
+    if placed.edit is not None:
+        covers = domain.types[placed.fault.type].span.covers
+        covered = frames.covered(covers, playback.recording.fps, playback.frame_count, recipe.plain_s)
+    return MeasuredFault(placed, frames, covered)
 
 
 def event_of(
-    recipe: SimulationConfig,
-    domain: Domain,
-    clip: Clip,
-    spec: ClipSpec,
-    placed: PlacedFault,
-    fault_frames: FaultFrames,
-    number: int,
+    recipe: SimulationConfig, domain: Domain, clip: Clip, spec: ClipSpec, measured: MeasuredFault, number: int
 ) -> Event:
     """A fault as an event with this number in a report."""
-    fault, shown = placed.fault, fault_frames.shown
+    fault, fault_frames = measured.placed.fault, measured.frames
     spans = tuple(
-        Span(clip.frame_times_s[first], clip.frame_span(end - 1).end)
-        for first, end in runs(covered_frames(recipe, domain, spec, placed, fault_frames))
+        Span(clip.frame_times_s[first], clip.frame_span(end - 1).end) for first, end in runs(measured.covered)
     )
-    names = _names(recipe, spec, placed, fault_frames.onset)
+    shown, names = fault_frames.shown, _names(recipe, spec, measured.placed, fault_frames.onset)
     evidence_frames = (shown[len(fault_frames.developing) - 1], shown[len(shown) // 2], shown[-1])
+    onset_frames = (max(fault_frames.onset - 1, 0), fault_frames.onset)
     return Event(
         id=f"{clip.id}-{number}",
         dimension=domain.dimension_of[fault.type],
@@ -54,11 +56,7 @@ def event_of(
         confidence=None,
         description=fault.description.format(**names),
         evidence=(
-            Evidence(
-                text="before it begins, and at its begin",
-                frames=(max(fault_frames.onset - 1, 0), fault_frames.onset),
-                source=SOURCE,
-            ),
+            Evidence(text="before it begins, and at its begin", frames=onset_frames, source=SOURCE),
             Evidence(text=fault.evidence.format(**names), frames=tuple(dict.fromkeys(evidence_frames)), source=SOURCE),
         ),
         secondary=fault.secondary,
@@ -72,24 +70,18 @@ def conditions(spec: ClipSpec, fault_frames: FaultFrames) -> tuple[Condition, ..
         found.append("handled")
     if fault_frames.shown[-1] == spec.playback.frame_count - 1:
         found.append("lasting")
-    if set(fault_frames.shown) & _decisive(spec.playback.recording):
+    if any(spec.playback.recording.phase_at(number).name in _DECISIVE for number in fault_frames.shown):
         found.append("decisive")
     return tuple(found)
 
 
-def _decisive(recording: Recording) -> set[int]:
-    """The frames in which something is grasped, released or pressed."""
-    ends = [phase.first for phase in recording.phases[1:]] + [len(recording.states)]
-    held = zip(recording.phases, ends, strict=True)
-    return {number for phase, end in held if phase.name in _DECISIVE for number in range(phase.first, end)}
-
-
 def _names(recipe: SimulationConfig, spec: ClipSpec, placed: PlacedFault, onset: int) -> dict[str, str]:
-    """The names for the description of a fault: those of the subtask at its onset, and its own."""
+    """The names for the description of a fault: the names of the subtask at the onset, and the fault's own names."""
     part_names = spec.sampled.setup.part_names
     at_onset = spec.playback.recording.phase_at(onset)
     subtask = spec.subtasks[placed.subtask if placed.edit is None else at_onset.subtask]
-    phase = _phase(recipe, part_names, at_onset)
+    hand = part_names[f"{at_onset.side}{HAND}"]
+    phase = recipe.phases[at_onset.name].format(hand=hand, object=at_onset.obj, goal=at_onset.goal)
     names = {
         "object": subtask.obj.name,
         "goal": subtask.goal.name,
@@ -99,13 +91,7 @@ def _names(recipe: SimulationConfig, spec: ClipSpec, placed: PlacedFault, onset:
         "Phase": phase[0].upper() + phase[1:],
         **placed.description_fields,
     }
-    return names | {f"an_{key}": _with_article(names[key]) for key in ("object", "other") if key in names}
-
-
-def _phase(recipe: SimulationConfig, names: Mapping[str, str], phase: Phase) -> str:
-    hand = names[f"{phase.side}{HAND}"]
-    return recipe.phases[phase.name].format(hand=hand, object=phase.obj, goal=phase.goal)
-
-
-def _with_article(name: str) -> str:
-    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+    for key in ("object", "other"):
+        if key in names:
+            names[f"an_{key}"] = f"{'an' if names[key][0] in 'aeiou' else 'a'} {names[key]}"
+    return names

@@ -1,8 +1,8 @@
-"""The frames of a fault: those in which it shows, and those that its annotation covers.
+"""The frames in which a fault shows, and the frames that its annotation covers.
 
-Nothing is entered by hand. A fault made by an edit shows in the frames that are rendered differently without it. A
-fault of behaviour shows while the arm does what is wrong, which the recipe gives in phases; while an object is pushed;
-or while two bodies overlap. What the annotation covers of it is the convention of the event type.
+No frame is entered by hand. A fault made by an edit shows in the frames that are rendered differently without the edit.
+A fault of behaviour shows in the phases that the recipe names, while an object is pushed, or while two bodies overlap.
+The event type decides which of these frames the annotation covers.
 """
 
 from collections.abc import Mapping
@@ -20,18 +20,20 @@ from robogaze.forge.simulate.simulation_config import Act
 TOLERANCE = 1e-4
 """The least difference of an edited body: metres, or shares of a colour."""
 OVERLAP_M = 1e-3
-"""The least depth at which two bodies overlap when one passes through the other."""
+"""The least depth of an overlap when a body passes through another."""
 _PUSHED_M_PER_S = 0.01
 _SETTLED = 0.95
 _BRIEF_S = 1.5
-"""A thing that appears or vanishes for no longer than this is annotated for as long as it does."""
+"""The longest time for which the whole of an appearance is annotated."""
 
 
 @dataclass(frozen=True)
 class FaultFrames:
-    """The frames in which a fault shows, in order, and those of them in which it develops; the rest is its result.
+    """The frames of a fault, in order.
 
-    `bodies` are all that differ in any frame.
+    The fault shows in the frames `shown`. It develops in the frames `developing`, which are some of these; the other
+    frames show the result.
+    `bodies` are the bodies that differ in any frame.
     """
 
     shown: tuple[int, ...]
@@ -43,10 +45,10 @@ class FaultFrames:
         return self.shown[0]
 
     def covered(self, covers: str, fps: int, frame_count: int, plain_s: float) -> tuple[int, ...]:
-        """The frames that the annotation covers, by what the span of the event type covers.
+        """The frames that the annotation covers; `covers` is the convention of the event type.
 
-        An appearance lasts until it is plain, `plain_s` after it is complete. An act that leaves a lasting result, and
-        a change, end when they are complete.
+        The annotation of an appearance ends `plain_s` after the appearance is complete. The annotation of a change, or
+        of an act with a lasting result, ends when the change or the act is complete.
         """
         lasting = self.shown[-1] == frame_count - 1
         if covers == "appearance":
@@ -62,7 +64,7 @@ class FaultFrames:
 
 
 def measure(renderer: Renderer, spec: ClipSpec, placed: PlacedFault) -> FaultFrames:
-    """The frames of a fault; for an edit of the picture, those in which it may show, before it is rendered."""
+    """The frames of a fault; for an edit of the picture, all frames in which the edit may show."""
     if placed.edit is None:
         return _of_behaviour(spec, placed)
     if placed.edit.edits_picture:
@@ -140,7 +142,7 @@ def _pushed(recording: Recording, obj: str, frame_count: int) -> tuple[int, ...]
 
 
 def _overlapping(spec: ClipSpec, number: int, other: str) -> tuple[int, ...]:
-    """The frames in which the hand or what it carries overlaps an intangible object."""
+    """The frames in which the hand, or the object in the hand, overlaps an intangible object."""
     recording, subtask = spec.playback.recording, spec.played[number]
     model = recording.scene.model
     data = mujoco.MjData(model)

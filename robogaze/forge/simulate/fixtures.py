@@ -1,14 +1,14 @@
 """Fixtures with a jointed part: drawers, doors, and buttons that have a lamp. Sizes are in metres.
 
 The joint and the moving part have the name of the object; the rest is its case. The joint is at 0 when a drawer or a
-door is shut or a button is up, and slides by metres or turns by radians. An `offset_m` is always in metres; for a door
-it is measured along the arc of its handle.
+door is shut or a button is up, and slides by metres or turns by radians. An `offset_m` is always in metres; a
+door's offset is measured along the arc of its handle.
 """
 
 import mujoco
 import numpy as np
 
-from robogaze.forge.simulate.objects import TOUCH, SimulatedObject
+from robogaze.forge.simulate.objects import NO_TOUCH, TOUCH, SimulatedObject, upright
 
 _PANEL_M, _GAP_M, _BAR_M, _BAR_HALF_M, _BAR_BELOW_TOP_M = 0.008, 0.032, 0.005, 0.034, 0.033
 _SHEET_M, _UNDER_M = 0.003, 0.006
@@ -34,17 +34,17 @@ def before_handle(obj: SimulatedObject, offset_m: float) -> Place:
 
 
 def on_cap(obj: SimulatedObject, down_m: float) -> Place:
-    """The top of a button's cap when it is pressed down by `down_m`."""
+    """The top of a button's cap when the cap is pressed down by `down_m`."""
     return _on_table(obj, -_CAP_BACK_M, 0.0, _BASE_M + _STAND_OUT_M - down_m)
 
 
 def turned(obj: SimulatedObject, offset_m: float) -> float:
-    """The rotation of the moving part about the vertical, in radians; 0 if it slides."""
+    """The rotation of the moving part about the vertical, in radians; 0 if the part slides."""
     return obj.hinge * offset_m / obj.lever_m if obj.is_hinged else 0.0
 
 
 def pivot(obj: SimulatedObject) -> tuple[float, float] | None:
-    """The place on the table about which the moving part turns; None if it slides."""
+    """The place on the table about which the moving part turns; None if the part slides."""
     return _on_table(obj, *_hinge(obj), 0.0)[:2] if obj.is_hinged else None
 
 
@@ -54,6 +54,7 @@ def slack_m(finger_half_m: float) -> float:
 
 
 def is_switched(obj: SimulatedObject, down_m: float) -> bool:
+    """Whether a button that is pressed down by `down_m` has its lamp on."""
     return down_m >= _LIT_AT * obj.travel_m
 
 
@@ -68,18 +69,13 @@ def shine(lamp: mujoco.MjvGeom) -> None:
 
 
 def add_fixture(spec: mujoco.MjSpec, obj: SimulatedObject) -> None:
-    case = spec.worldbody.add_body(name=f"{obj.name} case", pos=(*obj.at, 0), quat=_upright(obj.yaw))
-    # The moving part's axes equal its case's when it is shut.
+    case = spec.worldbody.add_body(name=f"{obj.name} case", pos=(*obj.at, 0), quat=upright(obj.yaw))
+    # The axes of a shut moving part equal the axes of its case.
     place = (*_moved(obj, 0.0, 0.0, obj.offset_m), 0)
-    part = case.add_body(name=obj.name, pos=place, quat=_upright(turned(obj, obj.offset_m)), gravcomp=1)
+    part = case.add_body(name=obj.name, pos=place, quat=upright(turned(obj, obj.offset_m)), gravcomp=1)
     # MuJoCo lets parent and child collide when the parent is static.
     spec.add_exclude(bodyname1=case.name, bodyname2=part.name)
     _BUILDERS[obj.shape.form](case, part, obj)
-
-
-def _upright(yaw: float) -> tuple[float, float, float, float]:
-    """The quaternion of a rotation about the vertical; radians."""
-    return (float(np.cos(yaw / 2)), 0.0, 0.0, float(np.sin(yaw / 2)))
 
 
 def _add_drawer(case: mujoco.MjsBody, part: mujoco.MjsBody, obj: SimulatedObject) -> None:
@@ -162,26 +158,12 @@ def _add_button(case: mujoco.MjsBody, part: mujoco.MjsBody, obj: SimulatedObject
     _add_box(case, (radius + 0.026, radius + 0.012, _BASE_M / 2), (0, 0, _BASE_M / 2), _CASE)
     half = _STAND_OUT_M / 2 + obj.travel_m / 2
     middle = _BASE_M + _STAND_OUT_M - half
-    part.add_geom(
-        type=_ROUND,
-        size=[radius, half, 0],
-        pos=[-_CAP_BACK_M, 0, middle],
-        rgba=(*obj.rgb, 1.0),
-        material="painted",
-        mass=0.05,
-        **TOUCH,
-    )
-    flat = {"contype": 0, "conaffinity": 0}
-    ring = [-_CAP_BACK_M, 0, _BASE_M]
-    case.add_geom(type=_ROUND, size=[radius + 0.005, 0.002, 0], pos=ring, material="metal", **flat)
-    case.add_geom(
-        name=lamp_of(obj),
-        type=mujoco.mjtGeom.mjGEOM_SPHERE,
-        size=[_LAMP_M, 0, 0],
-        pos=[radius + 0.012, 0, _BASE_M],
-        rgba=_DARK,
-        **flat,
-    )
+    look = {"rgba": (*obj.rgb, 1.0), "material": "painted", "mass": 0.05}
+    part.add_geom(type=_ROUND, size=[radius, half, 0], pos=[-_CAP_BACK_M, 0, middle], **look, **TOUCH)
+    ring = {"size": [radius + 0.005, 0.002, 0], "pos": [-_CAP_BACK_M, 0, _BASE_M]}
+    case.add_geom(type=_ROUND, material="metal", **ring, **NO_TOUCH)
+    lamp = {"size": [_LAMP_M, 0, 0], "pos": [radius + 0.012, 0, _BASE_M], "rgba": _DARK}
+    case.add_geom(name=lamp_of(obj), type=mujoco.mjtGeom.mjGEOM_SPHERE, **lamp, **NO_TOUCH)
 
 
 def _add_box(body: mujoco.MjsBody, size: Place, place: Place, colour: _Colour | None) -> None:
@@ -200,7 +182,7 @@ def _bar_height_m(obj: SimulatedObject) -> float:
 
 
 def _handle_aside_m(obj: SimulatedObject) -> float:
-    """How far the handle is to the left of the middle; a door's is near the edge that is not hinged."""
+    """How far the handle is to the left of the middle; a door's handle is near the edge that is not hinged."""
     return obj.hinge * (obj.shape.size[0] - obj.lever_m) if obj.is_hinged else 0.0
 
 
@@ -210,7 +192,7 @@ def _hinge(obj: SimulatedObject) -> tuple[float, float]:
 
 
 def _moved(obj: SimulatedObject, far_m: float, aside_m: float, offset_m: float) -> tuple[float, float]:
-    """Where a point of the moving part is at an offset, in the axes of the case, given where it is when shut."""
+    """Where a point of the moving part is at an offset, in the axes of the case; at (`far_m`, `aside_m`) if shut."""
     if not obj.is_hinged:
         return (far_m + offset_m, aside_m)
     ahead, left = _hinge(obj)
@@ -220,7 +202,7 @@ def _moved(obj: SimulatedObject, far_m: float, aside_m: float, offset_m: float) 
 
 
 def _at_handle(obj: SimulatedObject, far_m: float, offset_m: float) -> Place:
-    """A place at handle height, `far_m` ahead of the middle when shut, that moves with the handle."""
+    """A place at the height of the handle that moves with the handle; shut, it is `far_m` ahead of the middle."""
     ahead, aside = _moved(obj, far_m, _handle_aside_m(obj), offset_m)
     return _on_table(obj, ahead, aside, _bar_height_m(obj) - 0.003)
 

@@ -1,6 +1,4 @@
-"""Generating one clip: it is drawn, recorded and checked, drawn again until it is accepted, and written with its
-report.
-"""
+"""Generating one clip: drawing, recording and checking until a draw is accepted, then writing clip and report."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,25 +21,25 @@ from robogaze.domains import Domain
 from robogaze.errors import RobogazeError
 from robogaze.forge.simulate.arm import OutOfReach
 from robogaze.forge.simulate.checks import audit, motion_problem, unusual_problem, visibility_problem
-from robogaze.forge.simulate.clip_spec import ClipSpec, PlacedFault, sample_clip
-from robogaze.forge.simulate.fault_event import covered_frames, event_of
+from robogaze.forge.simulate.clip_spec import ClipSpec, sample_clip
+from robogaze.forge.simulate.fault_event import MeasuredFault, event_of, measured_fault
 from robogaze.forge.simulate.fault_frames import FaultFrames, changes_picture, measure
-from robogaze.forge.simulate.outcome import Faults, outcome_event, outcome_of
-from robogaze.forge.simulate.playback import Frame, Gl, Playback, Renderer, apply_picture_edits
+from robogaze.forge.simulate.outcome import Outcome, outcome_event, outcome_of
+from robogaze.forge.simulate.playback import Frame, Gl, Renderer, apply_picture_edits
 from robogaze.forge.simulate.recording import UnstableSimulation
 from robogaze.forge.simulate.scene_sampler import ClipRequest, DrawRejected
 from robogaze.forge.simulate.simulation_config import SimulationConfig
 from robogaze.media.decode import read_frames
 
 MAX_DRAWS = 60
-"""The number of times a clip is drawn before it is given up."""
+"""The number of draws of a clip before the clip is given up."""
 _ENCODING = {"crf": "20", "preset": "fast", "tune": "zerolatency", "g": "64", "threads": "1"}
-"""Without look-ahead, so that the encoded clip and its twin are equal until they differ."""
+"""Without look-ahead, so that equal frames at the start of a clip and its twin are encoded equally."""
 
 
 @dataclass(frozen=True)
 class PlannedClip:
-    """A clip to generate: its name, its number and what it shows. `twin` is the name of the twin's clip, or empty.
+    """A clip to generate: name, number and content. `twin` is the name of the twin's clip, or empty.
 
     `draws` are the draws to try, in order. Clips with the same number show the same scene in the same draw, if their
     first variation is the same.
@@ -72,7 +70,7 @@ class SimulationContext:
 
 
 class SimulatedClip(Data):
-    """A generated clip: its report and its twin's, its line of truth.jsonl, and the reasons for rejected draws."""
+    """A generated clip: the reports of the clip and its twin, the line of truth.jsonl, and why draws were rejected."""
 
     reports: tuple[Report, ...] = Field(min_length=1, max_length=2)
     truth: dict[str, Any]
@@ -101,16 +99,17 @@ def generate_clip(context: SimulationContext, planned: PlannedClip) -> Simulated
         except (DrawRejected, OutOfReach, UnstableSimulation) as error:
             rejected[_reason(error)] += 1
             continue
-        reason = motion_problem(spec)
-        if reason is None:
-            with Renderer(spec.playback.recording.scene.model, context.size, context.gl) as renderer:
-                done = _rendered(context, planned, spec, renderer)
-                if not isinstance(done, str):
-                    reports = _reports(context, planned, spec, done, renderer)
-                    truth = _truth(context, planned, attempt, spec, done)
-                    return SimulatedClip(reports=reports, truth=truth, rejected=dict(rejected))
-            reason = done
-        rejected[reason] += 1
+        if reason := motion_problem(spec):
+            rejected[reason] += 1
+            continue
+        with Renderer(spec.playback.recording.scene.model, context.size, context.gl) as renderer:
+            faults = _rendered(context, planned, spec, renderer)
+            if isinstance(faults, str):
+                rejected[faults] += 1
+                continue
+            accepted = _AcceptedClip(context, planned, spec, faults, outcome_of(context.recipe, spec, faults))
+            reports, truth = accepted.reports(renderer), accepted.truth(attempt)
+            return SimulatedClip(reports=reports, truth=truth, rejected=dict(rejected))
     raise NoValidDraw(planned.name, planned.request.variations[0].make, rejected)
 
 
@@ -120,40 +119,42 @@ def _reason(error: DrawRejected | OutOfReach | UnstableSimulation) -> str:
     return "out of reach" if isinstance(error, OutOfReach) else "the simulation is unstable"
 
 
-def _rendered(context: SimulationContext, planned: PlannedClip, spec: ClipSpec, renderer: Renderer) -> Faults | str:
+def _rendered(
+    context: SimulationContext, planned: PlannedClip, spec: ClipSpec, renderer: Renderer
+) -> tuple[MeasuredFault, ...] | str:
     """Render a clip to its file and return its faults, or the reason for rejecting it; cheap checks come first.
 
     One frame is in memory at a time.
     """
-    found: dict[int, FaultFrames] = {}
-    for number, placed in enumerate(spec.faults):
+    found: list[FaultFrames] = []
+    for placed in spec.faults:
         fault_frames = measure(renderer, spec, placed)
-        reason = visibility_problem(spec, placed, renderer, fault_frames)
-        if reason is not None:
+        if reason := visibility_problem(spec, placed, renderer, fault_frames):
             return reason
-        found[number] = fault_frames
-    reason = unusual_problem(spec, renderer)
-    if reason is not None:
+        found.append(fault_frames)
+    if reason := unusual_problem(spec, renderer):
         return reason
-    seen: dict[int, list[int]] = {
-        number: [] for number, placed in enumerate(spec.faults) if placed.edit is not None and placed.edit.edits_picture
-    }
+    changed: list[list[int]] = [[] for _ in spec.faults]
 
     def frames() -> Iterator[Frame]:
-        for frame in range(spec.playback.frame_count):
-            plain = renderer.frame(spec.playback, frame)
-            for number, changed in seen.items():
-                edit = spec.faults[number].edit
-                if edit is not None and changes_picture(spec, edit, frame, plain):
-                    changed.append(frame)
-            yield apply_picture_edits(spec.playback, frame, plain)
+        for number in range(spec.playback.frame_count):
+            plain = renderer.frame(spec.playback, number)
+            for placed, numbers in zip(spec.faults, changed, strict=True):
+                edit = placed.edit
+                if edit is not None and edit.edits_picture and changes_picture(spec, edit, number, plain):
+                    numbers.append(number)
+            yield apply_picture_edits(spec.playback, number, plain)
 
     _write_video(_path(context, planned.name), frames(), spec.playback.recording.fps)
-    for number, changed in seen.items():
-        if not changed:
-            return "no difference from the twin"
-        found[number] = FaultFrames(tuple(changed), tuple(changed), frozenset())
-    return tuple((spec.faults[number], fault_frames) for number, fault_frames in found.items())
+    for place, placed in enumerate(spec.faults):
+        if placed.edit is not None and placed.edit.edits_picture:
+            if not changed[place]:
+                return "no difference from the twin"
+            found[place] = FaultFrames(tuple(changed[place]), tuple(changed[place]), frozenset())
+    return tuple(
+        measured_fault(context.recipe, context.domain, spec, placed, fault_frames)
+        for placed, fault_frames in zip(spec.faults, found, strict=True)
+    )
 
 
 def _path(context: SimulationContext, name: str) -> Path:
@@ -164,69 +165,93 @@ def _uri(name: str) -> str:
     return f"clips/{name}.mp4"
 
 
-def _reports(
-    context: SimulationContext, planned: PlannedClip, spec: ClipSpec, faults: Faults, renderer: Renderer
-) -> tuple[Report, ...]:
-    """The reports of a clip and of its twin, which is rendered if it is asked for."""
-    twin = planned.twin if faults else ""
-    provenance = {
-        "source": planned.name,
-        "untouched": twin,
-        "plant": planned.request.variations[0].make if faults else "",
-        "seed": context.seed,
-    }
-    reports = [_report(context, planned.name, spec, provenance, faults)]
-    if twin:
-        whole = spec.twin
-        if len(faults) == 1 and faults[0][0].behaviour is None:
-            whole = replace(whole, frame_count=spec.playback.frame_count)
-        _write_video(_path(context, twin), _frames(renderer, whole), whole.recording.fps)
-        reports.append(_report(context, twin, spec, {**provenance, "plant": ""}, ()))
-    return tuple(reports)
+@dataclass(frozen=True)
+class _AcceptedClip:
+    """A clip that passed all checks and is written, with its faults and its outcome."""
 
+    context: SimulationContext
+    planned: PlannedClip
+    spec: ClipSpec
+    faults: tuple[MeasuredFault, ...]
+    outcome: Outcome | None
 
-def _frames(renderer: Renderer, playback: Playback) -> Iterator[Frame]:
-    for number in range(playback.frame_count):
-        yield renderer.frame(playback, number)
+    def reports(self, renderer: Renderer) -> tuple[Report, ...]:
+        """The reports of the clip and, if the plan asks for a twin, of the twin, which is rendered here."""
+        twin = self.planned.twin if self.faults else ""
+        provenance = {
+            "source": self.planned.name,
+            "untouched": twin,
+            "plant": self.planned.request.variations[0].make if self.faults else "",
+            "seed": self.context.seed,
+        }
+        reports = [self._report(self.planned.name, provenance)]
+        if twin:
+            whole = self.spec.twin
+            if len(self.faults) == 1 and self.faults[0].placed.behaviour is None:
+                whole = replace(whole, frame_count=self.spec.playback.frame_count)
+            frames = (renderer.frame(whole, number) for number in range(whole.frame_count))
+            _write_video(_path(self.context, twin), frames, whole.recording.fps)
+            clean = replace(self, faults=(), outcome=None)
+            reports.append(clean._report(twin, {**provenance, "plant": ""}))
+        return tuple(reports)
 
+    def _report(self, name: str, provenance: Mapping[str, Any]) -> Report:
+        """The report of a written clip. `provenance` has the source and the change for `forge report`."""
+        domain, recipe, sampled = self.context.domain, self.context.recipe, self.spec.sampled
+        clip = Clip(
+            id=name,
+            uri=_uri(name),
+            instruction=sampled.instruction,
+            task_family=sampled.tasks[0].family if len(sampled.tasks) == 1 else "several tasks in order",
+            embodiment=recipe.embodiments[len(sampled.marks) - 1],
+            layout=self.spec.layout,
+            **_video_fields(_path(self.context, name)),
+        )
+        events = [
+            event_of(recipe, domain, clip, self.spec, measured, number)
+            for number, measured in enumerate(self.faults, start=1)
+        ]
+        if self.outcome is not None:
+            events.append(outcome_event(recipe, domain, clip, self.outcome, len(events) + 1))
+        return Report(
+            clip=clip,
+            domain=domain.ref,
+            pipeline="ground_truth",
+            author="simulator",
+            coverage=all_examined(domain.dimensions, "simulated: the truth is known"),
+            events=tuple(events),
+            provenance=Provenance(
+                versions={package: version(package) for package in ("robogaze", "mujoco", "av")},
+                media={"planted": dict(provenance)},
+            ),
+        )
 
-def _report(
-    context: SimulationContext, name: str, spec: ClipSpec, provenance: Mapping[str, Any], faults: Faults
-) -> Report:
-    """The report of a clip that is written. `provenance` is for `forge report`: the source, and what was done to it."""
-    domain, recipe = context.domain, context.recipe
-    clip = Clip(
-        id=name,
-        uri=_uri(name),
-        instruction=spec.sampled.instruction,
-        task_family=_family(spec),
-        embodiment=recipe.embodiments[len(spec.sampled.marks) - 1],
-        layout=spec.layout,
-        **_video_fields(_path(context, name)),
-    )
-    events = tuple(
-        event_of(recipe, domain, clip, spec, placed, fault_frames, number)
-        for number, (placed, fault_frames) in enumerate(faults, start=1)
-    )
-    if (outcome := outcome_of(recipe, domain, spec, faults)) is not None:
-        events = (*events, outcome_event(recipe, domain, clip, outcome, len(events) + 1))
-    return Report(
-        clip=clip,
-        domain=domain.ref,
-        pipeline="ground_truth",
-        author="simulator",
-        coverage=all_examined(domain.dimensions, "simulated: the truth is known"),
-        events=events,
-        provenance=Provenance(
-            versions={package: version(package) for package in ("robogaze", "mujoco", "av")},
-            media={"planted": dict(provenance)},
-        ),
-    )
-
-
-def _family(spec: ClipSpec) -> str:
-    """The family of the main task; long clips have one of their own."""
-    return spec.sampled.tasks[spec.sampled.main].family if len(spec.sampled.tasks) == 1 else "several tasks in order"
+    def truth(self, attempt: int) -> dict[str, Any]:
+        """The clip's line of truth.jsonl, with the data that a report cannot contain."""
+        context, planned, spec = self.context, self.planned, self.spec
+        own = audit(spec.twin.recording, spec.sampled.setup)
+        count = spec.playback.frame_count
+        phases = [phase for phase in spec.playback.recording.phases if phase.first < count]
+        return {
+            "clip_id": planned.name,
+            "twin": planned.twin if self.faults and planned.twin else None,
+            "make": planned.request.variations[0].make,
+            "type": self.faults[0].placed.fault.type if self.faults else None,
+            "seed": [context.seed, planned.number, attempt],
+            "tasks": len(spec.sampled.tasks),
+            "difficulty": context.difficulty,
+            "ways": sorted(planned.request.ways),
+            "unusual": list(spec.unusual),
+            "faults": [_fault_truth(measured) for measured in self.faults],
+            "outcome": self.outcome and {"kind": self.outcome.kind, "span_frames": [[self.outcome.first, count]]},
+            "phases": [{"name": phase.name, "first": phase.first, "thing": phase.obj} for phase in phases],
+            "audit": {
+                "depth_mm": round(1000 * own.penetration_m, 2),
+                "step_mm": round(1000 * own.step_m, 1),
+                "unheld_frames": own.unheld_frames,
+                "findings": list(own.findings),
+            },
+        }
 
 
 def _write_video(path: Path, frames: Iterable[Frame], fps: int) -> None:
@@ -244,7 +269,7 @@ def _write_video(path: Path, frames: Iterable[Frame], fps: int) -> None:
 
 
 def _video_fields(path: Path) -> dict[str, Any]:
-    """The fields of a Clip that its file decides, decoded to the end."""
+    """The fields of a Clip that the decoded file decides."""
     times_s: list[float] = []
     for frame in read_frames(path):
         times_s.append(frame.time_s)
@@ -261,47 +286,16 @@ def _video_fields(path: Path) -> dict[str, Any]:
     }
 
 
-def _truth(
-    context: SimulationContext, planned: PlannedClip, attempt: int, spec: ClipSpec, faults: Faults
-) -> dict[str, Any]:
-    """The clip's line of truth.jsonl, with the data that a report cannot contain."""
-    own = audit(spec.twin.recording, spec.sampled.setup)
-    count, outcome = spec.playback.frame_count, outcome_of(context.recipe, context.domain, spec, faults)
-    phases = [phase for phase in spec.playback.recording.phases if phase.first < count]
-    return {
-        "clip_id": planned.name,
-        "twin": planned.twin if faults and planned.twin else None,
-        "make": planned.request.variations[0].make,
-        "type": faults[0][0].fault.type if faults else None,
-        "seed": [context.seed, planned.number, attempt],
-        "tasks": len(spec.sampled.tasks),
-        "difficulty": context.difficulty,
-        "ways": sorted(planned.request.ways),
-        "unusual": list(spec.unusual),
-        "faults": [_fault(context, spec, placed, fault_frames) for placed, fault_frames in faults],
-        "outcome": outcome and {"kind": outcome.kind, "span_frames": [[outcome.first, count]]},
-        "phases": [{"name": phase.name, "first": phase.first, "thing": phase.obj} for phase in phases],
-        "audit": {
-            "depth_mm": round(1000 * own.penetration_m, 2),
-            "step_mm": round(1000 * own.step_m, 1),
-            "unheld_frames": own.unheld_frames,
-            "findings": list(own.findings),
-        },
-    }
-
-
-def _fault(
-    context: SimulationContext, spec: ClipSpec, placed: PlacedFault, fault_frames: FaultFrames
-) -> dict[str, Any]:
-    """A fault in truth.jsonl: the frames in which it shows, in which it develops, and which its annotation covers."""
-    covered = covered_frames(context.recipe, context.domain, spec, placed, fault_frames)
+def _fault_truth(measured: MeasuredFault) -> dict[str, Any]:
+    """A fault in truth.jsonl, with its frames (docs/forge-simulate.md)."""
+    placed = measured.placed
     return {
         "make": placed.fault.make,
         "type": placed.fault.type,
         "ways": sorted(placed.ways),
         "bodies": sorted(name for name in placed.bodies if name),
         "view": placed.edit.view if placed.edit else None,
-        "frames": runs(fault_frames.shown),
-        "event_frames": runs(fault_frames.developing),
-        "span_frames": runs(covered),
+        "frames": runs(measured.frames.shown),
+        "event_frames": runs(measured.frames.developing),
+        "span_frames": runs(measured.covered),
     }

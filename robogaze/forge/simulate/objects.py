@@ -8,6 +8,8 @@ import numpy as np
 from robogaze.forge.simulate.simulation_config import Shape
 
 TOUCH = {"friction": [1.4, 0.02, 0.002], "condim": 4, "solref": [0.006, 1], "solimp": [0.98, 0.995, 0.0005, 0.5, 2]}
+NO_TOUCH = {"contype": 0, "conaffinity": 0}
+"""The options of geoms that are rendered and do not collide."""
 UNSEEN_GROUP = 4
 """The group of geoms that collide and are not rendered."""
 
@@ -26,63 +28,39 @@ PLATE_FLAT = 0.6
 """The flat part of a plate's radius."""
 
 _Colour = tuple[float, float, float, float]
-
-
-def add_shape(spec: mujoco.MjSpec, body: mujoco.MjsBody, shape: Shape, colour: _Colour) -> None:
-    """Add the geoms of a shape to a body. `colour` is red, green, blue and opacity in [0, 1]."""
-    _BUILDERS[shape.form](spec, body, shape.size, colour)
+_BOX, _ROUND = mujoco.mjtGeom.mjGEOM_BOX, mujoco.mjtGeom.mjGEOM_CYLINDER
 
 
 def _box(spec: mujoco.MjSpec, body: mujoco.MjsBody, size: tuple[float, ...], colour: _Colour) -> None:
-    body.add_geom(
-        type=mujoco.mjtGeom.mjGEOM_BOX,
-        size=size,
-        pos=[0, 0, size[2]],
-        rgba=colour,
-        density=350,
-        material="painted",
-        **TOUCH,
-    )
+    body.add_geom(type=_BOX, size=size, pos=[0, 0, size[2]], rgba=colour, density=350, material="painted", **TOUCH)
 
 
 def _ball(spec: mujoco.MjSpec, body: mujoco.MjsBody, size: tuple[float, ...], colour: _Colour) -> None:
-    # Its own friction applies on any surface, so that it rolls easily.
+    # The ball's own friction applies on any surface, so that it rolls easily.
     rolling = {**TOUCH, "friction": [1.4, 0.01, 0.001], "condim": 6, "priority": 1}
-    kind = mujoco.mjtGeom.mjGEOM_SPHERE
-    place = [0, 0, size[0]]
-    body.add_geom(type=kind, size=[size[0], 0, 0], pos=place, rgba=colour, density=300, material="painted", **rolling)
+    look = {"rgba": colour, "density": 300, "material": "painted"}
+    body.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[size[0], 0, 0], pos=[0, 0, size[0]], **look, **rolling)
 
 
 def _cylinder(spec: mujoco.MjSpec, body: mujoco.MjsBody, size: tuple[float, ...], colour: _Colour) -> None:
     """A can: a painted side and a metal rim at both ends."""
-    round_, (radius, half) = mujoco.mjtGeom.mjGEOM_CYLINDER, size
-    body.add_geom(
-        type=round_, size=[radius, half, 0], pos=[0, 0, half], rgba=colour, density=300, material="painted", **TOUCH
-    )
+    radius, half = size
+    look = {"rgba": colour, "density": 300, "material": "painted"}
+    body.add_geom(type=_ROUND, size=[radius, half, 0], pos=[0, 0, half], **look, **TOUCH)
     for z in (0.0012, 2 * half - 0.0008):
-        body.add_geom(
-            type=round_,
-            size=[radius * 0.9, 0.0015, 0],
-            pos=[0, 0, z],
-            material="metal",
-            density=300,
-            contype=0,
-            conaffinity=0,
-        )
+        rim = {"size": [radius * 0.9, 0.0015, 0], "pos": [0, 0, z]}
+        body.add_geom(type=_ROUND, material="metal", density=300, **rim, **NO_TOUCH)
 
 
 def _mat(spec: mujoco.MjSpec, body: mujoco.MjsBody, size: tuple[float, ...], colour: _Colour) -> None:
     """A thin sheet without collisions."""
-    flat = {"contype": 0, "conaffinity": 0}
-    body.add_geom(
-        type=mujoco.mjtGeom.mjGEOM_BOX, size=[size[0], size[0], 0.0006], pos=[0, 0, 0.0006], rgba=colour, **flat
-    )
+    body.add_geom(type=_BOX, size=[size[0], size[0], 0.0006], pos=[0, 0, 0.0006], rgba=colour, **NO_TOUCH)
 
 
 def _crate(spec: mujoco.MjSpec, body: mujoco.MjsBody, size: tuple[float, ...], colour: _Colour) -> None:
     """A floor and four walls with a rim."""
     half, height = size
-    look = {"type": mujoco.mjtGeom.mjGEOM_BOX, "rgba": colour, "material": "painted", **TOUCH}
+    look = {"type": _BOX, "rgba": colour, "material": "painted", **TOUCH}
     wall, rim = 0.003, 0.0045
     body.add_geom(size=[half, half, 0.003], pos=[0, 0, 0.003], **look)
     for side in (1, -1):
@@ -93,9 +71,9 @@ def _crate(spec: mujoco.MjSpec, body: mujoco.MjsBody, size: tuple[float, ...], c
 
 
 def _bowl(spec: mujoco.MjSpec, body: mujoco.MjsBody, size: tuple[float, ...], colour: _Colour) -> None:
-    _turned_look(spec, body, _BOWL, colour)
-    # A mesh collides as its hull, in which nothing could lie; unrendered slats collide instead.
-    unseen = {"type": mujoco.mjtGeom.mjGEOM_BOX, "group": UNSEEN_GROUP, **TOUCH}
+    _add_turned(spec, body, _BOWL, (1, 1), colour, solid=False)
+    # A mesh collides as its hull, which is not hollow; unrendered slats collide instead.
+    unseen = {"type": _BOX, "group": UNSEEN_GROUP, **TOUCH}
     body.add_geom(size=[0.03, 0.03, 0.0035], pos=[0, 0, 0.0035], **unseen)
     for inner, outer in (((0.034, 0.008), (0.057, 0.023)), ((0.057, 0.023), (0.0755, 0.051))):
         _add_slats(body, inner, outer)
@@ -105,7 +83,7 @@ def _add_slats(body: mujoco.MjsBody, inner: tuple[float, float], outer: tuple[fl
     """A ring of unrendered slats; their tops lead from the inner (radius, height) to the outer one."""
     (near, low), (far, high) = inner, outer
     lean, length = np.arctan2(high - low, far - near), np.hypot(far - near, high - low) / 2
-    unseen = {"type": mujoco.mjtGeom.mjGEOM_BOX, "group": UNSEEN_GROUP, **TOUCH}
+    unseen = {"type": _BOX, "group": UNSEEN_GROUP, **TOUCH}
     for turn in np.linspace(0, 2 * np.pi, 16, endpoint=False):
         middle, z = (near + far) / 2 + 0.003 * np.sin(lean), (low + high) / 2 - 0.003 * np.cos(lean)
         place = [middle * np.cos(turn), middle * np.sin(turn), z]
@@ -115,32 +93,32 @@ def _add_slats(body: mujoco.MjsBody, inner: tuple[float, float], outer: tuple[fl
 def _bottle(spec: mujoco.MjSpec, body: mujoco.MjsBody, size: tuple[float, ...], colour: _Colour) -> None:
     """A bottle with a dark cap."""
     radius, half = size
-    _turned_solid(spec, body, _scaled(_BOTTLE, radius, 2 * half), colour)
-    cap = {"size": [0.5 * radius, 0.06 * half, 0], "pos": [0, 0, 1.94 * half], "contype": 0, "conaffinity": 0}
-    body.add_geom(type=mujoco.mjtGeom.mjGEOM_CYLINDER, material="dark", density=300, **cap)
+    _add_turned(spec, body, _BOTTLE, (radius, 2 * half), colour, solid=True)
+    cap = {"size": [0.5 * radius, 0.06 * half, 0], "pos": [0, 0, 1.94 * half]}
+    body.add_geom(type=_ROUND, material="dark", density=300, **cap, **NO_TOUCH)
 
 
 def _cup(spec: mujoco.MjSpec, body: mujoco.MjsBody, size: tuple[float, ...], colour: _Colour) -> None:
-    """A hollow cup that widens upwards; it collides as a solid one."""
+    """A hollow cup that widens upwards; the cup collides as a solid body."""
     radius, half = size
-    _turned_solid(spec, body, _scaled(_CUP, radius, 2 * half), colour)
+    _add_turned(spec, body, _CUP, (radius, 2 * half), colour, solid=True)
 
 
 def _carton(spec: mujoco.MjSpec, body: mujoco.MjsBody, size: tuple[float, ...], colour: _Colour) -> None:
-    """A box with a pale label around it and a strip over its top."""
+    """A box with a pale label around it and a pale strip over the top."""
     _box(spec, body, size, colour)
     x, y, z = size
     pale = (*(0.35 * channel + 0.6 for channel in colour[:3]), colour[3])
-    look = {"type": mujoco.mjtGeom.mjGEOM_BOX, "rgba": pale, "density": 0, "contype": 0, "conaffinity": 0}
+    look = {"type": _BOX, "rgba": pale, "density": 0, **NO_TOUCH}
     body.add_geom(size=[x + 0.0006, y + 0.0006, 0.35 * z], pos=[0, 0, z], **look)
     body.add_geom(size=[0.25 * x, y + 0.0004, z + 0.0004], pos=[0, 0, z], **look)
 
 
 def _plate(spec: mujoco.MjSpec, body: mujoco.MjsBody, size: tuple[float, ...], colour: _Colour) -> None:
     (radius,) = size
-    _turned_look(spec, body, _scaled(_PLATE, radius, _PLATE_M), colour)
-    flat = {"type": mujoco.mjtGeom.mjGEOM_CYLINDER, "group": UNSEEN_GROUP, **TOUCH}
-    body.add_geom(size=[PLATE_FLAT * radius, 0.17 * _PLATE_M, 0], pos=[0, 0, 0.17 * _PLATE_M], **flat)
+    _add_turned(spec, body, _PLATE, (radius, _PLATE_M), colour, solid=False)
+    flat = {"size": [PLATE_FLAT * radius, 0.17 * _PLATE_M, 0], "pos": [0, 0, 0.17 * _PLATE_M]}
+    body.add_geom(type=_ROUND, group=UNSEEN_GROUP, **flat, **TOUCH)
     _add_slats(body, (PLATE_FLAT * radius, 0.35 * _PLATE_M), (radius, _PLATE_M))
 
 
@@ -148,17 +126,16 @@ def _basket(spec: mujoco.MjSpec, body: mujoco.MjsBody, size: tuple[float, ...], 
     """A round floor with upright slats around it."""
     radius, height = size
     look = {"rgba": colour, "material": "painted", **TOUCH}
-    body.add_geom(type=mujoco.mjtGeom.mjGEOM_CYLINDER, size=[radius, 0.003, 0], pos=[0, 0, 0.003], **look)
+    body.add_geom(type=_ROUND, size=[radius, 0.003, 0], pos=[0, 0, 0.003], **look)
     for turn in np.linspace(0, 2 * np.pi, _SLATS, endpoint=False):
         place = [radius * np.cos(turn), radius * np.sin(turn), height / 2]
         slat = [0.003, 0.8 * np.pi * radius / _SLATS, height / 2]
-        body.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=slat, pos=place, quat=_turned(turn, 0.0), **look)
+        body.add_geom(type=_BOX, size=slat, pos=place, quat=_turned(turn, 0.0), **look)
 
 
 def _disc(spec: mujoco.MjSpec, body: mujoco.MjsBody, size: tuple[float, ...], colour: _Colour) -> None:
     """A thin round sheet without collisions."""
-    flat = {"size": [size[0], 0.0006, 0], "pos": [0, 0, 0.0006], "contype": 0, "conaffinity": 0}
-    body.add_geom(type=mujoco.mjtGeom.mjGEOM_CYLINDER, rgba=colour, **flat)
+    body.add_geom(type=_ROUND, size=[size[0], 0.0006, 0], pos=[0, 0, 0.0006], rgba=colour, **NO_TOUCH)
 
 
 def _turned(turn: float, lean: float) -> tuple[float, float, float, float]:
@@ -167,34 +144,24 @@ def _turned(turn: float, lean: float) -> tuple[float, float, float, float]:
     return (np.cos(z) * np.cos(y), -np.sin(z) * np.sin(y), np.cos(z) * np.sin(y), np.sin(z) * np.cos(y))
 
 
-def _scaled(profile: list[tuple[float, float]], radius: float, height: float) -> list[tuple[float, float]]:
-    return [(radius * out, height * up) for out, up in profile]
-
-
-def _turned_look(
-    spec: mujoco.MjSpec, body: mujoco.MjsBody, profile: list[tuple[float, float]], colour: _Colour
+def _add_turned(
+    spec: mujoco.MjSpec,
+    body: mujoco.MjsBody,
+    profile: list[tuple[float, float]],
+    scale: tuple[float, float],
+    colour: _Colour,
+    *,
+    solid: bool,
 ) -> None:
-    """A turned mesh that is rendered and does not collide."""
-    mesh = _lathe(spec, f"{body.name} wall", profile)
-    body.add_geom(
-        type=mujoco.mjtGeom.mjGEOM_MESH, meshname=mesh, rgba=colour, material="painted", contype=0, conaffinity=0
-    )
+    """Turn a mesh from a profile of (radius, height) that starts and ends on the axis; `scale` multiplies both.
 
-
-def _turned_solid(
-    spec: mujoco.MjSpec, body: mujoco.MjsBody, profile: list[tuple[float, float]], colour: _Colour
-) -> None:
-    """A turned mesh that can be grasped; it collides as its convex hull."""
-    mesh = _lathe(spec, f"{body.name} wall", profile)
-    look = {"rgba": colour, "material": "painted", "density": 300, **TOUCH}
-    body.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname=mesh, **look)
-
-
-def _lathe(spec: mujoco.MjSpec, name: str, profile: list[tuple[float, float]], steps: int = 40) -> str:
-    """A mesh turned from a profile of (radius, height), which starts and ends on the axis."""
+    A solid mesh can be grasped and collides as its convex hull; others do not collide.
+    """
+    steps = 40
+    scaled = [(scale[0] * radius, scale[1] * height) for radius, height in profile]
     turns = np.linspace(0, 2 * np.pi, steps, endpoint=False)
-    rings = [[(r * np.cos(t), r * np.sin(t), z) for t in turns] for r, z in profile[1:-1]]
-    points = [point for ring in rings for point in ring] + [(0, 0, profile[0][1]), (0, 0, profile[-1][1])]
+    rings = [[(r * np.cos(t), r * np.sin(t), z) for t in turns] for r, z in scaled[1:-1]]
+    points = [point for ring in rings for point in ring] + [(0, 0, scaled[0][1]), (0, 0, scaled[-1][1])]
     bottom, top = len(points) - 2, len(points) - 1
     faces: list[tuple[int, int, int]] = []
     for i in range(steps):
@@ -207,8 +174,10 @@ def _lathe(spec: mujoco.MjSpec, name: str, profile: list[tuple[float, float]], s
         faces.append((top, last + i, last + j))
     # Hollow shapes have the inertia of their hull, as they collide as their hull.
     convex = mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX
+    name = f"{body.name} wall"
     spec.add_mesh(name=name, uservert=np.ravel(points), userface=np.ravel(faces), inertia=convex)
-    return name
+    touch = {"density": 300, **TOUCH} if solid else NO_TOUCH
+    body.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname=name, rgba=colour, material="painted", **touch)
 
 
 _BUILDERS = {
@@ -238,11 +207,11 @@ _CORNER = {"box": 1.42, "carton": 1.42, "crate": 1.42, "mat": 1.42, "button": 2.
 
 @dataclass(frozen=True)
 class SimulatedObject:
-    """An object on the table; `at` is its place, `yaw` its rotation in radians.
+    """An object on the table; `at` is its place (m), `yaw` its rotation in radians.
 
-    A movable object rests on the table by itself. Others are fixed: goals, and fixtures with a part that moves on a
-    joint and is at `offset_m` at first. `base_m` is the height of a movable object's base. `hinge` is the side a door
-    is hinged at: 1 for the left of the direction it faces, -1 for the right.
+    A movable object rests on the table. Goals and fixtures are fixed. A fixture has a part that moves on a joint and is
+    at `offset_m` at first. `base_m` is the height of a movable object's base. `hinge` is the side at which a door is
+    hinged: 1 for the left of the direction that the door faces, -1 for the right.
     """
 
     name: str
@@ -259,17 +228,17 @@ class SimulatedObject:
 
     @property
     def is_fixture(self) -> bool:
-        """Whether it is a drawer, a door or a button."""
+        """Whether the object is a drawer, a door or a button."""
         return self.has_front or self.shape.form == "button"
 
     @property
     def has_front(self) -> bool:
-        """Whether it is a drawer or a door."""
+        """Whether the object is a drawer or a door."""
         return self.shape.form in ("drawer", "door")
 
     @property
     def is_hinged(self) -> bool:
-        """Whether its moving part turns on a hinge; otherwise it slides."""
+        """Whether a fixture's moving part turns on a hinge; otherwise the part slides."""
         return self.shape.form == "door"
 
     @property
@@ -279,7 +248,7 @@ class SimulatedObject:
 
     @property
     def lever_m(self) -> float:
-        """Metres per unit of a fixture's joint: the distance of a door's handle from its hinge, 1 for what slides."""
+        """Metres per unit of a fixture's joint: the distance of a door's handle from its hinge, else 1."""
         return 2 * self.shape.size[0] - _HANDLE_IN_M if self.is_hinged else 1.0
 
     @property
@@ -289,23 +258,23 @@ class SimulatedObject:
 
     @property
     def rest_height_m(self) -> float:
-        """The height at which an object comes to rest in it or on it."""
+        """The height at which another object comes to rest in this one or on it."""
         floors = {"crate": 0.006, "basket": 0.006, "bowl": 0.008, "plate": 0.004, "mat": 0.002, "disc": 0.002}
         return floors[self.shape.form] if self.shape.form in floors else 2 * self.half_height_m
 
     @property
     def radius_m(self) -> float:
-        """The radius of the circle around it on the table."""
+        """The radius of the circle around the object on the table."""
         return BOWL_M if self.shape.form == "bowl" else self.shape.size[0] * _CORNER.get(self.shape.form, 1.0)
 
     @property
     def is_flat(self) -> bool:
-        """Whether it is a thin sheet."""
+        """Whether the object is a thin sheet."""
         return self.shape.form in ("mat", "disc")
 
     @property
     def foot_m(self) -> tuple[float, float]:
-        """The half sizes of the part of it that stands on the table."""
+        """The half sizes of the part of the object that stands on the table."""
         if self.shape.form in ("box", "carton"):
             return self.shape.size[0], self.shape.size[1]
         if self.shape.form == "crate":
@@ -316,12 +285,12 @@ class SimulatedObject:
 
     @property
     def is_square(self) -> bool:
-        """Whether its foot is a rectangle."""
+        """Whether the part of the object that stands on the table is a rectangle."""
         return self.shape.form in ("box", "carton", "crate")
 
     @property
     def footprint(self) -> tuple[tuple[float, float, float], ...]:
-        """Circles (x, y, radius) on the table that it occupies, including the space in front of a drawer or a door."""
+        """Circles (x, y, radius) on the table that cover the object and the space in front of a drawer or a door."""
         if not self.has_front:
             return ((*self.at, self.radius_m),)
         wide, deep = self.shape.size[:2]
@@ -334,7 +303,7 @@ class SimulatedObject:
 
     @property
     def tolerance_m(self) -> float:
-        """How far the middle of an object may be from its middle and still count as in it or on it."""
+        """How far from this object's middle another object may be and still count as in this one or on it."""
         if self.shape.form == "bowl":
             return 0.8 * BOWL_M
         if self.shape.form == "plate":
@@ -343,14 +312,15 @@ class SimulatedObject:
 
 
 def add_object(spec: mujoco.MjSpec, obj: SimulatedObject) -> None:
-    """Put an object on the table, or far below if it is hidden."""
-    half = obj.yaw / 2
-    body = spec.worldbody.add_body(
-        name=obj.name,
-        pos=(*obj.at, FAR_BELOW_M if obj.hidden else 0.0),
-        quat=[np.cos(half), 0, 0, np.sin(half)],
-    )
+    """Put an object on the table; a hidden object is far below the table."""
+    place = (*obj.at, FAR_BELOW_M if obj.hidden else 0.0)
+    body = spec.worldbody.add_body(name=obj.name, pos=place, quat=upright(obj.yaw))
     if obj.movable:
         body.add_freejoint(name=obj.name)
         body.gravcomp = float(obj.hidden)
-    add_shape(spec, body, obj.shape, (*obj.rgb, 1.0))
+    _BUILDERS[obj.shape.form](spec, body, obj.shape.size, (*obj.rgb, 1.0))
+
+
+def upright(yaw: float) -> tuple[float, float, float, float]:
+    """The quaternion of a rotation about the vertical by `yaw` radians."""
+    return (float(np.cos(yaw / 2)), 0.0, 0.0, float(np.sin(yaw / 2)))

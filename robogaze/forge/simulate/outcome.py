@@ -1,10 +1,11 @@
-"""The outcome of a clip in which a fault leaves the task undone or in doubt: an event of its own beside its cause.
+"""The outcome of a clip in which a fault leaves the task undone or in doubt: an event in addition to the fault's event.
 
-People annotate it so (the cascade rule of the taxonomy). There is none if the task ends as it should, and none if a
-fault of the clip is itself an outcome. What counts is the end of the clip: where objects are, and what still differs
-from the clip without the fault.
+People annotate such an outcome as an event (the cascade rule of the taxonomy). A clip has no outcome if the task ends
+as it should, or if a fault of the clip is itself an outcome. The end of the clip decides: where objects are, and what
+still differs from the clip without the fault.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from robogaze.core.clip import Clip
@@ -12,40 +13,36 @@ from robogaze.core.events import Event, Evidence
 from robogaze.core.time import Span
 from robogaze.domains import Domain
 from robogaze.forge.simulate.arm import HAND_PARTS
-from robogaze.forge.simulate.clip_spec import ClipSpec, PlacedFault
-from robogaze.forge.simulate.fault_event import SOURCE, covered_frames
-from robogaze.forge.simulate.fault_frames import FaultFrames
+from robogaze.forge.simulate.clip_spec import ClipSpec
+from robogaze.forge.simulate.fault_event import SOURCE, MeasuredFault
 from robogaze.forge.simulate.simulation_config import OutcomeKind, SimulationConfig
 from robogaze.forge.simulate.tasks import Subtask, is_done
-
-Faults = tuple[tuple[PlacedFault, FaultFrames], ...]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a clip ends, and the frame from which that can be seen, up to the end of the clip."""
+    """How a clip ends. The outcome lasts from the frame `first` to the end of the clip."""
 
     kind: OutcomeKind
     subtask: Subtask
     first: int
 
 
-def outcome_of(recipe: SimulationConfig, domain: Domain, spec: ClipSpec, faults: Faults) -> Outcome | None:
+def outcome_of(recipe: SimulationConfig, spec: ClipSpec, faults: Sequence[MeasuredFault]) -> Outcome | None:
     """The outcome of a clip, None if the task is done and nothing is in doubt."""
-    if {placed.fault.type for placed, _ in faults} & {outcome.type for outcome in recipe.outcomes.values()}:
+    types = {outcome.type for outcome in recipe.outcomes.values()}
+    if any(measured.placed.fault.type in types for measured in faults):
         return None
-    found = (
-        _of_behaviour(recipe, domain, spec, placed, frames) if placed.edit is None else _of_edit(spec, placed, frames)
-        for placed, frames in sorted(faults, key=lambda fault: fault[0].edit is not None)
-    )
-    return next((outcome for outcome in found if outcome is not None), None)
+    for measured in sorted(faults, key=lambda measured: measured.placed.edit is not None):
+        outcome = _of_behaviour(spec, measured) if measured.placed.edit is None else _of_edit(spec, measured)
+        if outcome is not None:
+            return outcome
+    return None
 
 
-def _of_behaviour(
-    recipe: SimulationConfig, domain: Domain, spec: ClipSpec, placed: PlacedFault, frames: FaultFrames
-) -> Outcome | None:
-    """After a wrong act: from its end, or from when the task would have been done if it lasts to the end."""
-    first, end = next(part for part in spec.sampled.parts if part[0] <= placed.subtask < part[1])
+def _of_behaviour(spec: ClipSpec, measured: MeasuredFault) -> Outcome | None:
+    """After a wrong act: from the end of the act. If the act lasts to the end: from when the task should be done."""
+    first, end = next(part for part in spec.sampled.parts if part[0] <= measured.placed.subtask < part[1])
     recording, count = spec.playback.recording, spec.playback.frame_count
     since = recording.stage_ends[first - 1] if first else 0
     last = min(recording.stage_ends[end - 1], count) - 1
@@ -53,16 +50,16 @@ def _of_behaviour(
     later = {subtask.obj.name for subtask in spec.subtasks[end:]}
     if not undone or undone[0].obj.name in later:
         return None
-    over = covered_frames(recipe, domain, spec, placed, frames)
+    over = measured.covered
     if count < len(recording.states):
         return Outcome("cut", undone[0], over[0])
     start = over[-1] + 1 if over[-1] + 1 < count else max(over[0], min(_due(spec, end - 1), count - 2))
     return Outcome("held" if _is_held(spec, undone[0]) else "not_done", undone[0], start)
 
 
-def _of_edit(spec: ClipSpec, placed: PlacedFault, frames: FaultFrames) -> Outcome | None:
+def _of_edit(spec: ClipSpec, measured: MeasuredFault) -> Outcome | None:
     """After a change of a task's object that lasts: from when the task is over and the change is complete."""
-    edit, count = placed.edit, spec.playback.frame_count
+    edit, frames, count = measured.placed.edit, measured.frames, spec.playback.frame_count
     if edit is None or edit.edits_picture or edit.view is not None or frames.shown[-1] < count - 1:
         return None
     handled = [subtask for subtask in spec.subtasks if subtask.obj.name in edit.bodies]
@@ -73,9 +70,8 @@ def _of_edit(spec: ClipSpec, placed: PlacedFault, frames: FaultFrames) -> Outcom
 
 def _due(spec: ClipSpec, subtask: int) -> int:
     """The frame in which a subtask should be seen to be done: the arm leaves the object in the twin."""
-    phases = [phase for phase in spec.twin.recording.phases if phase.subtask == subtask]
-    ending = spec.subtasks[subtask].ending_phase
-    return next((phase.first for phase in phases if phase.name == ending), spec.twin.recording.stage_ends[subtask] - 1)
+    left = spec.twin.recording.first_frame(spec.subtasks[subtask].ending_phase, subtask)
+    return spec.twin.recording.stage_ends[subtask] - 1 if left is None else left
 
 
 def _is_held(spec: ClipSpec, subtask: Subtask) -> bool:

@@ -1,9 +1,8 @@
 """Rendering: a recording is played back as pictures, with or without edits.
 
-An edit changes a frame in one of five places: its time (another frame of the recording is shown), the state (objects
-move or disappear), the rendered scene (geoms change, are hidden or copied), the camera, or the finished picture.
-Everything else is rendered identically, so the only difference from the clean twin, the same recording without the
-edit, is the edit.
+An edit changes the time of a frame (another frame of the recording is shown), the state (objects move or disappear),
+the rendered scene (geoms change, are hidden or copied), the camera, or the finished picture. Everything else is
+rendered as in the clean twin, which is the same recording without the edit.
 """
 
 import sys
@@ -29,7 +28,7 @@ from robogaze.forge.simulate.scene import Camera
 HAND_CAMERA = "camera"
 """The name of the camera on a hand."""
 LIGHT, CAMERA = "*light", "*camera"
-"""Names for differences of the light and the camera, next to those of bodies."""
+"""Names for differences of the light and the camera, among the names of bodies."""
 _MOST_GEOMS = 1200
 _RGBA = 4
 """The last numbers of a geom are its colour and opacity."""
@@ -49,23 +48,23 @@ def _same(number: int, value: _T) -> _T:
     return value
 
 
-def _nothing(number: int, drawn: mujoco.MjvScene) -> None:
-    return None
-
-
-def _as_drawn(number: int, frame: Frame) -> Frame:
-    return frame
+def _nothing(number: int, changed: object) -> None:
+    pass
 
 
 @dataclass(frozen=True)
 class PlaybackEdit:
-    """A change of the playback. Each of the five functions takes the number of a frame and what it may change.
+    """A change of the playback.
 
-    `frames` are the first frame that it may change and the one after the last. `bodies` are the bodies that are
-    rendered differently ("" for added ones), empty for edits of time, light, camera or picture. `hides` are the bodies
-    that are invisible when the edit is at its strongest. `picture` returns the same array if nothing changes. An edit
-    with a `view` shows in this view only, and an edit of the picture with a `part` (left, top, right, bottom, as shares
-    of a view) in this part only. `description_fields` are names for the description.
+    `frames` are the first frame that the edit may change and the one after the last; the five functions are called for
+    these frames only. `time` returns the number of the frame to show instead. The other functions take the number of a
+    frame and what they may change: `state` and `scene` change it in place, `camera` and `picture` return the changed
+    one.
+
+    `bodies` are the bodies that are rendered differently ("" for added ones), empty for edits of time, light, camera or
+    picture. `hides` are the bodies that are invisible when the edit is at its strongest. An edit with a `view` shows in
+    this view only. An edit of the picture with a `part` (left, top, right, bottom, as shares of a view) shows in this
+    part only. `description_fields` are names for the description.
     """
 
     frames: tuple[int, int] = (0, 0)
@@ -73,23 +72,27 @@ class PlaybackEdit:
     hides: tuple[str, ...] = ()
     description_fields: Mapping[str, str] = field(default_factory=dict)
     time: Callable[[int], int] = lambda number: number
-    state: Callable[[int, Vector], Vector] = _same
+    state: Callable[[int, Vector], None] = _nothing
     scene: Callable[[int, mujoco.MjvScene], None] = _nothing
     camera: Callable[[int, Camera], Camera] = _same
-    picture: Callable[[int, Frame], Frame] = _as_drawn
+    picture: Callable[[int, Frame], Frame] = _same
     view: str | None = None
     part: tuple[float, float, float, float] | None = None
 
     @property
     def edits_picture(self) -> bool:
-        """Whether it changes only the finished picture."""
-        return self.picture is not _as_drawn
+        """Whether the edit changes only the finished picture."""
+        return self.picture is not _same
 
     @property
     def part_share(self) -> float:
-        """The share of a view that its part fills."""
+        """The share of a view that the part fills."""
         left, top, right, bottom = self.part or (0.0, 0.0, 1.0, 1.0)
         return (right - left) * (bottom - top)
+
+    def covers(self, number: int) -> bool:
+        """Whether the edit may change a frame."""
+        return self.frames[0] <= number < self.frames[1]
 
 
 @dataclass(frozen=True)
@@ -106,10 +109,6 @@ class Playback:
     @property
     def first_view(self) -> str:
         return next(iter(self.views))
-
-    def edits_in(self, view: str) -> list[PlaybackEdit]:
-        """The edits that show in a view."""
-        return [edit for edit in self.edits if edit.view in (None, view)]
 
 
 class Renderer:
@@ -158,12 +157,14 @@ class Renderer:
 
     def update_scene(self, playback: Playback, number: int, view: str) -> None:
         """Update the rendered scene to a frame and a view."""
-        edits = playback.edits_in(view)
-        for edit in edits:
-            number = edit.time(number)
+        in_view = [edit for edit in playback.edits if edit.view in (None, view)]
+        for edit in in_view:
+            if edit.covers(number):
+                number = edit.time(number)
+        edits = [edit for edit in in_view if edit.covers(number)]
         state = playback.recording.states[number].copy()
         for edit in edits:
-            state = edit.state(number, state)
+            edit.state(number, state)
         self._data.qpos[:] = state
         mujoco.mj_forward(self._model, self._data)
         shown = playback.views[view]
@@ -173,12 +174,15 @@ class Renderer:
         everything = mujoco.mjtCatBit.mjCAT_ALL.value
         camera = self._camera(shown)
         mujoco.mjv_updateScene(self._model, self._data, self._option, None, camera, everything, self.drawn)
-        self._light(playback.recording.scene.lit_lamp_geoms(state))
+        lamps = playback.recording.scene.lit_lamp_geoms(state)
+        for geom in self.drawn.geoms[: self.drawn.ngeom]:
+            if geom.objtype == mujoco.mjtObj.mjOBJ_GEOM and geom.objid in lamps:
+                shine(geom)
         for edit in edits:
             edit.scene(number, self.drawn)
 
     def _add_contact_shadows(self, playback: Playback) -> None:
-        """Soft dark discs under what stands on the table, where the lamp's shadow alone looks detached."""
+        """Add soft dark sheets under what stands on the table, where the lamp's shadow alone looks detached."""
         opacity: dict[str, float] = {}
         for geom in self.drawn.geoms[: self.drawn.ngeom]:
             body = body_of(self._model, geom)
@@ -187,16 +191,17 @@ class Renderer:
             place = self._data.body(obj.name).xpos
             if obj.is_fixture or obj.is_flat or not -_TOUCHES_M < place[2] < _TOUCHES_M:
                 continue
-            turn = self._data.body(obj.name).xmat
-            shade = _SHADE_OPACITY * opacity.get(obj.name, 0.0)
+            shade = np.array([0, 0, 0, _SHADE_OPACITY * opacity.get(obj.name, 0.0)])
             for beyond in _SHADES_M:
-                size = (obj.foot_m[0] + beyond, obj.foot_m[1] + beyond)
-                _add_shade(self.drawn, size, place, turn, shade, is_square=obj.is_square)
-
-    def _light(self, lamps: Collection[int]) -> None:
-        for geom in self.drawn.geoms[: self.drawn.ngeom] if lamps else ():
-            if geom.objtype == mujoco.mjtObj.mjOBJ_GEOM and geom.objid in lamps:
-                shine(geom)
+                wide, deep = obj.foot_m[0] + beyond, obj.foot_m[1] + beyond
+                # MuJoCo reads the half length of a cylinder from the second number.
+                kind, size = mujoco.mjtGeom.mjGEOM_CYLINDER, np.array([wide, _SHADE_HALF_M, 0.0])
+                if obj.is_square:
+                    kind, size = mujoco.mjtGeom.mjGEOM_BOX, np.array([wide, deep, _SHADE_HALF_M])
+                above = np.add(place, (0, 0, _SHADE_UP_M))
+                geom = draw_new(self.drawn, kind, size, above, self._data.body(obj.name).xmat, shade)
+                # A decoration casts no shadow and has no number in a segmentation.
+                geom.transparent, geom.segid, geom.category = 1, -1, mujoco.mjtCatBit.mjCAT_DECOR.value
 
     def _camera(self, view: Camera | str) -> mujoco.MjvCamera:
         camera = mujoco.MjvCamera()
@@ -227,23 +232,31 @@ class Renderer:
         for flag in flags:
             self.drawn.flags[flag] = 0
         numbers = coded[..., 0] + 256 * coded[..., 1] + 65536 * coded[..., 2] - 1
-        shown = [number for number, body in self._bodies_drawn().items() if body in bodies]
+        geoms = self.drawn.geoms[: self.drawn.ngeom]
+        shown = [geom.segid for geom in geoms if body_of(self._model, geom) in bodies]
         return float(np.isin(numbers, shown).mean())
-
-    def _bodies_drawn(self) -> dict[int, str]:
-        """The body of each rendered geom, by its number in a segmentation."""
-        return {geom.segid: body_of(self._model, geom) for geom in self.drawn.geoms[: self.drawn.ngeom]}
 
     def frame_state(self, playback: Playback, number: int, view: str) -> "FrameState":
         """Everything that decides how a frame is rendered."""
         self.update_scene(playback, number, view)
-        return FrameState.of(self._model, self.drawn)
+        geoms = self.drawn.geoms[: self.drawn.ngeom]
+        lights = [np.concatenate([light.ambient, light.diffuse]) for light in self.drawn.lights[: self.drawn.nlight]]
+        eye = self.drawn.camera[0]
+        rows = [np.concatenate([geom.pos, np.ravel(geom.mat), geom.size, geom.rgba]) for geom in geoms]
+        return FrameState(
+            bodies=tuple(body_of(self._model, geom) for geom in geoms),
+            geoms=np.array(rows, np.float32),
+            lights=np.array(lights, np.float32),
+            camera=np.concatenate([eye.pos, eye.forward, eye.up]),
+        )
 
 
 @dataclass(frozen=True)
 class FrameState:
-    """Everything that decides how a frame is rendered: place, rotation, size and colour of each geom, lights and
-    camera.
+    """Everything that decides how a frame is rendered.
+
+    `bodies` names the body of each geom. A row of `geoms` has the place, rotation, size and colour of a geom, a row of
+    `lights` the ambient and diffuse colour of a light.
     """
 
     bodies: tuple[str, ...]
@@ -251,27 +264,14 @@ class FrameState:
     lights: NDArray[np.float32]
     camera: NDArray[np.float32]
 
-    @classmethod
-    def of(cls, model: mujoco.MjModel, drawn: mujoco.MjvScene) -> "FrameState":
-        geoms = drawn.geoms[: drawn.ngeom]
-        lights = [np.concatenate([light.ambient, light.diffuse]) for light in drawn.lights[: drawn.nlight]]
-        eye = drawn.camera[0]
-        rows = [np.concatenate([geom.pos, np.ravel(geom.mat), geom.size, geom.rgba]) for geom in geoms]
-        return cls(
-            bodies=tuple(body_of(model, geom) for geom in geoms),
-            geoms=np.array(rows, np.float32),
-            lights=np.array(lights, np.float32),
-            camera=np.concatenate([eye.pos, eye.forward, eye.up]),
-        )
-
     def differences(self, other: "FrameState") -> dict[str, float]:
         """How differently each body is rendered in another state (m, or shares); equal bodies are left out.
 
-        Geoms that only one of the two has count as the body ""; LIGHT and CAMERA are separate.
+        Geoms that are missing in one of the states count as the body ""; LIGHT and CAMERA are separate.
         """
         shared = min(len(self.geoms), len(other.geoms))
         change = np.abs(self.geoms[:shared] - other.geoms[:shared])
-        # What fades in at another place differs as far as it can be seen.
+        # The change of a geom that fades in at another place counts as far as the geom is opaque.
         seen = change[:, :-_RGBA].max(axis=1) * self.geoms[:shared, -1]
         apart = np.maximum(seen, change[:, -_RGBA:].max(axis=1))
         found: dict[str, float] = {"": 1.0} if len(self.geoms) != len(other.geoms) else {}
@@ -283,26 +283,18 @@ class FrameState:
         return {name: amount for name, amount in found.items() if amount > 0}
 
 
-def _add_shade(
-    drawn: mujoco.MjvScene,
-    half_m: tuple[float, float],
-    place: Vector,
-    turn: Vector,
-    opacity: float,
-    *,
-    is_square: bool,
-) -> None:
-    """A thin dark sheet on the table, of no body and casting no shadow: a box, or a disc of radius `half_m[0]`."""
+def draw_new(
+    drawn: mujoco.MjvScene, kind: int, size: Vector, place: Vector, turn: Vector, rgba: Vector
+) -> mujoco.MjvGeom:
+    """Render a geom that belongs to no body."""
     geom = drawn.geoms[drawn.ngeom]
-    # MuJoCo reads the half length of a cylinder from the second number.
-    kind, size = mujoco.mjtGeom.mjGEOM_CYLINDER, np.array([half_m[0], _SHADE_HALF_M, 0.0])
-    if is_square:
-        kind, size = mujoco.mjtGeom.mjGEOM_BOX, np.array([*half_m, _SHADE_HALF_M])
-    mujoco.mjv_initGeom(geom, kind, size, np.add(place, (0, 0, _SHADE_UP_M)), turn, np.array([0, 0, 0, opacity]))
-    geom.label, geom.transparent, geom.segid = "", 1, -1
-    geom.objtype, geom.objid = mujoco.mjtObj.mjOBJ_UNKNOWN.value, -1
-    geom.category = mujoco.mjtCatBit.mjCAT_DECOR.value
+    mujoco.mjv_initGeom(geom, kind, size, place, np.ravel(turn), rgba)
+    # Fields that are not set contain arbitrary memory.
+    geom.label = ""
+    geom.objtype, geom.objid, geom.segid = mujoco.mjtObj.mjOBJ_UNKNOWN.value, -1, drawn.ngeom
+    geom.category, geom.transparent, geom.camdist = mujoco.mjtCatBit.mjCAT_DYNAMIC.value, 0, 0.0
     drawn.ngeom += 1
+    return geom
 
 
 def body_of(model: mujoco.MjModel, geom: mujoco.MjvGeom) -> str:
@@ -315,7 +307,7 @@ def body_of(model: mujoco.MjModel, geom: mujoco.MjvGeom) -> str:
 def apply_picture_edits(playback: Playback, number: int, frame: Frame) -> Frame:
     """A frame after the edits of the finished picture; the same array if nothing changes."""
     for edit in playback.edits:
-        if edit.edits_picture and edit.frames[0] <= number < edit.frames[1]:
+        if edit.edits_picture and edit.covers(number):
             frame = frame.copy()
             for view in playback.views if edit.view is None else (edit.view,):
                 panel = frame[_panel(playback, view, frame)]

@@ -1,4 +1,4 @@
-"""A recording as edits see it: where objects rest or are carried, which places stay free, and when an edit may happen.
+"""A recording for edits: where objects rest or are carried, which places stay free, and when an edit may happen.
 
 Intervals and ramps depend on the ways in which a fault is to be hard to see.
 """
@@ -48,10 +48,10 @@ class RecordedSetup:
 
     def first_frame(self, phase: str, subtask: Subtask) -> int:
         """The first frame of a phase of a subtask. Raises DrawRejected if there is no such phase."""
-        for known in self.recording.phases:
-            if (known.name, known.subtask) == (phase, subtask.number):
-                return known.first
-        raise DrawRejected(f"no {phase}")
+        first = self.recording.first_frame(phase, subtask.number)
+        if first is None:
+            raise DrawRejected(f"no {phase}")
+        return first
 
     def start(self) -> int:
         """A frame near the start, from which on edits may begin."""
@@ -85,9 +85,6 @@ class RecordedSetup:
 
     def free_spot(self, rng: Generator, size_m: float) -> tuple[float, float]:
         """A place on the table that stays free for the whole clip, for an object of a radius. Raises DrawRejected."""
-        return spot(rng, size_m, list(self._taken()))
-
-    def _taken(self) -> list[tuple[float, float, float]]:
         shown = [obj for obj in self.setup.objects if not obj.hidden]
         goals = [circle for obj in shown for circle in obj.footprint]
         loose = {
@@ -96,20 +93,18 @@ class RecordedSetup:
             if obj.movable
             for number in range(0, self.frame_count, 4)
         }
-        return goals + [(float(x), float(y), radius) for x, y, radius in sorted(loose)]
+        return spot(rng, size_m, goals + [(float(x), float(y), radius) for x, y, radius in sorted(loose)])
 
     def bystander(self, rng: Generator) -> str:
-        """The name of a bystander. Raises DrawRejected if there is none."""
-        if not self.setup.bystanders:
-            raise DrawRejected("no bystander")
+        """The name of a bystander."""
         return self.setup.bystanders[rng.integers(len(self.setup.bystanders))].name
 
     def resting_object(self, rng: Generator, to_end: bool = False) -> tuple[str, int, int]:
-        """An object at rest, a bystander or one that was put down, and the frames in which it rests.
+        """An object at rest, a bystander or a carried object after its release, and the frames of the rest.
 
-        With `to_end` it rests until the clip ends. Raises DrawRejected.
+        With `to_end` the object rests until the clip ends. Raises DrawRejected.
         """
-        if not self.carried_subtasks or (self.setup.bystanders and rng.random() < 0.5):
+        if not self.carried_subtasks or rng.random() < 0.5:
             return self.bystander(rng), self.start(), self.frame_count
         carried = self.carried_subtasks
         number = int(rng.integers(len(carried)))
@@ -121,14 +116,14 @@ class RecordedSetup:
         return carried[number].obj.name, low, high
 
     def carried_object(self, rng: Generator) -> tuple[Subtask, int, int]:
-        """A subtask in which an arm carries an object, and the frames in which it does."""
+        """A subtask in which an arm carries an object, and the frames in which the object is carried."""
         if not self.carried_subtasks:
             raise DrawRejected("nothing is carried")
         subtask = self.carried_subtasks[rng.integers(len(self.carried_subtasks))]
         return subtask, self.first_frame("carry", subtask) + 5, self.first_frame("release", subtask) - 2
 
     def resting_or_carried_object(self, rng: Generator, resting_share: float) -> tuple[str, int, int]:
-        """An object at rest with this probability, else a carried one, and the frames in which it is so."""
+        """An object at rest with this probability, else a carried object, and the frames of the rest or the carry."""
         if rng.random() < resting_share or not self.carried_subtasks:
             return self.resting_object(rng)
         subtask, low, high = self.carried_object(rng)

@@ -32,7 +32,7 @@ _BROKEN_DOWN = (
     mujoco.mjtWarning.mjWARN_BADQVEL,
     mujoco.mjtWarning.mjWARN_BADQACC,
 )
-# MuJoCo writes warnings to stdout; they are still counted in the data.
+# MuJoCo would write warnings to stdout. The warnings are still counted in the data.
 mujoco.set_mju_user_warning(lambda text: None)
 
 
@@ -62,7 +62,7 @@ class Move:
 class Phase:
     """A part of a recording, from frame `first` on: the action of one arm, with its object and goal.
 
-    `subtask` is the number of the subtask that it belongs to.
+    `subtask` is the number of the subtask to which the phase belongs.
     """
 
     name: str
@@ -91,8 +91,8 @@ class Stage:
 class Recording:
     """The state at every frame, the phases, and the contacts.
 
-    `stage_ends` has for each stage the number of the frame after its last. `touching_throughout` has for each frame the
-    pairs of bodies in contact in every step of it, `touching_sometime` those in contact in any step, and
+    `stage_ends` has for each stage the number of the frame after its last. For each frame, `touching_throughout` has
+    the pairs of bodies in contact in every step of the frame, `touching_sometime` the pairs in contact in any step, and
     `penetration_m` the deepest overlap of two solid bodies.
     """
 
@@ -108,6 +108,13 @@ class Recording:
     def phase_at(self, frame: int) -> Phase:
         return [phase for phase in self.phases if phase.first <= frame][-1]
 
+    def first_frame(self, phase: str, subtask: int) -> int | None:
+        """The first frame of a phase of a subtask, None if there is no such phase."""
+        for known in self.phases:
+            if (known.name, known.subtask) == (phase, subtask):
+                return known.first
+        return None
+
     def pose(self, frame: int, obj: str) -> Vector:
         """Place and quaternion of a movable object at a frame."""
         start = self.scene.qpos_start(obj)
@@ -118,7 +125,7 @@ class Recording:
         return np.asarray(self.states[:, self.scene.qpos_start(obj)] * self.scene.objects[obj].lever_m)
 
     def moved_m(self, obj: str) -> Vector:
-        """The distance of an object, or of a fixture's moving part, from where it was at first, at every frame."""
+        """The distance of an object, or of a fixture's moving part, from its first place, at every frame."""
         if self.scene.objects[obj].is_fixture:
             return np.asarray(np.abs(self.offsets_m(obj) - self.offsets_m(obj)[0]))
         start = self.scene.qpos_start(obj)
@@ -212,7 +219,7 @@ class _Take:
 
 
 def _step(model: mujoco.MjModel, data: mujoco.MjData, moves: Sequence[tuple[Arm, Vector, float]]) -> None:
-    """One step of physics, after which the joints of each arm are at the angles they were sent to."""
+    """One step of physics; after the step, the joints of each arm are at the commanded angles."""
     for arm, angles, gap in moves:
         arm.command(data, angles, gap)
     mujoco.mj_step(model, data)
@@ -261,7 +268,7 @@ def _between(start: Pose, move: Move, share: float) -> Pose:
     target = start.place if move.to is None else np.array(move.to)
     gap = start.gap if move.gap is None else move.gap
     yaw = start.yaw if move.yaw is None else move.yaw
-    # A lifted path rises before it moves sideways, and is over its goal before it comes down.
+    # A lifted path goes up, then sideways until it is over the goal, then down.
     over = _ease((share - 0.12) / 0.70) if move.lift else _ease(share)
     place = start.place + (target - start.place) * over
     if move.around is not None:

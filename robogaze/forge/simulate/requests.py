@@ -1,4 +1,4 @@
-"""What the clips of a data set are asked to show: faults and the ways in which they are hard to see, or none."""
+"""What the clips of a data set show: faults and the ways in which they are hard to see, or no fault."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -39,24 +39,24 @@ class RequestSampler:
         self._used: dict[str, int] = {}
 
     def faulty(self, fault: SimulatedFault) -> ClipRequest:
-        """A clip with a fault, and sometimes with others."""
+        """A clip with a fault, and sometimes with further faults."""
         ways = self._ways(fault)
         others: list[Variation] = []
         if self._difficulty is not None and "several" in ways:
             low, high = self._difficulty.several
             others = self._others(fault, int(self._rng.integers(low, high + 1)) - 1)
         elif self._difficulty is None and self._rng.random() < self._recipe.second_fault_share:
-            known = self._recipe.second_fault_choices
+            known = [other for other in self._recipe.faults if other.make in self._recipe.second_faults]
             others = [known[self._rng.integers(len(known))]] if known and not fault.last else []
         return self._request((fault, *others), ways)
 
     def clean(self, number: int) -> ClipRequest:
-        """A clean clip: of a clean variation in turn, or with hard negatives."""
+        """A clean clip: with the next clean variation, or with hard negatives."""
         if self._difficulty is None:
             return self._request((self._recipe.clean[number % len(self._recipe.clean)],), frozenset())
         low, high = self._difficulty.negatives_per_clip
         names = self._least_used(list(self._difficulty.negatives), int(self._rng.integers(low, high + 1)))
-        # One that needs certain tasks decides the main task.
+        # The first variation decides the main task.
         negatives = sorted(
             (self._difficulty.negatives[name] for name in names), key=lambda variation: not variation.tasks
         )

@@ -1,7 +1,7 @@
 """A scene: a table in a room, one or two arms, objects, and light.
 
 Properties without effect on the task (textures, colours, light) are drawn from the clip's random generator, within the
-ranges of a world. Textures are computed: pixels of shape (size, size, 3).
+ranges of a world. Textures are computed.
 """
 
 import colorsys
@@ -12,135 +12,143 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.forge.simulate.arm import STEP_S, ArmStyle, add_arm
+from robogaze.forge.simulate.arm import STEP_S, add_arm
 from robogaze.forge.simulate.fixtures import add_fixture, is_switched, lamp_of
-from robogaze.forge.simulate.objects import TOUCH, SimulatedObject, add_object
+from robogaze.forge.simulate.objects import NO_TOUCH, TOUCH, SimulatedObject, add_object
 from robogaze.forge.simulate.simulation_config import Surface, World
 
-Texture = NDArray[np.uint8]
+_SIZE = 512
+"""The width and height of a texture in pixels."""
+Tone = NDArray[np.float64]
+"""A grey texture of shape (_SIZE, _SIZE), by which a colour is multiplied."""
 
 
-def _grain(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+def _grid(count: int = 1) -> NDArray[np.float64]:
+    """Two pictures of shape (_SIZE, _SIZE), with values from 0 to `count` downwards and across."""
+    return np.mgrid[0 : 1 : _SIZE * 1j, 0 : 1 : _SIZE * 1j] * count
+
+
+def _grain(rng: np.random.Generator) -> Tone:
     """Wooden planks, each with its own shade and grain."""
     planks = int(rng.integers(4, 10))
-    across, along = np.mgrid[0 : 1 : size * 1j, 0 : 1 : size * 1j]
+    across, along = _grid()
     board = np.minimum((across * planks).astype(int), planks - 1)
     shade, offset = rng.uniform(0.88, 1.06, planks)[board], rng.uniform(0, 50, planks)[board]
     bend = 0.012 * np.sin(9 * along + offset) + 0.006 * np.sin(23 * along + 1.7 * offset)
     rings = np.sin(150 * (across + bend) + offset) + 0.6 * np.sin(410 * (across + 0.7 * bend) + 2 * offset)
-    fibre = rng.normal(size=(size, size // 32)).repeat(32, axis=1)
+    fibre = rng.normal(size=(_SIZE, _SIZE // 32)).repeat(32, axis=1)
     gap = 1 - 0.35 * (np.abs(across * planks - np.round(across * planks)) < 0.008)
-    return _pixels(shade * gap * (1 + 0.035 * rings + 0.018 * fibre), colour)
+    return np.asarray(shade * gap * (1 + 0.035 * rings + 0.018 * fibre))
 
 
-def _plaster(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+def _plaster(rng: np.random.Generator) -> Tone:
     """A nearly even surface with soft spots of several sizes."""
-    tone = np.ones((size, size))
+    tone = np.ones((_SIZE, _SIZE))
     for cells, strength in ((8, 0.02), (32, 0.012), (128, 0.01)):
-        spots = rng.normal(size=(cells, cells)).repeat(size // cells, axis=0).repeat(size // cells, axis=1)
-        tone += strength * _smooth(spots, size // cells)
-    return _pixels(tone, colour)
+        spots = rng.normal(size=(cells, cells)).repeat(_SIZE // cells, axis=0).repeat(_SIZE // cells, axis=1)
+        tone += strength * _smooth(spots, _SIZE // cells)
+    return tone
 
 
-def _weave(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+def _weave(rng: np.random.Generator) -> Tone:
     """Cloth: fine threads both ways, and a few stripes."""
-    across, along = np.mgrid[0 : 1 : size * 1j, 0 : 1 : size * 1j]
+    across, along = _grid()
     threads = 0.04 * np.sin(2 * np.pi * 128 * across) * np.sin(2 * np.pi * 128 * along)
     stripes = 0.12 * (np.sin(2 * np.pi * rng.integers(2, 6) * along + rng.uniform(0, 6)) > 0.9)
-    return _pixels(1 + threads - stripes + rng.normal(0, 0.015, (size, size)), colour)
+    return np.asarray(1 + threads - stripes + rng.normal(0, 0.015, (_SIZE, _SIZE)))
 
 
-def _tiles(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+def _tiles(rng: np.random.Generator) -> Tone:
     """Square tiles of slightly different shades, with joints."""
     count = int(rng.integers(4, 9))
-    across, along = (grid * count for grid in np.mgrid[0 : 1 : size * 1j, 0 : 1 : size * 1j])
+    across, along = _grid(count)
     shade = rng.uniform(0.92, 1.06, (count + 1, count + 1))[across.astype(int), along.astype(int)]
     joint = (across % 1 < 0.03) | (along % 1 < 0.03)
-    return _pixels(np.where(joint, 0.7, shade) + rng.normal(0, 0.008, (size, size)), colour)
+    return np.where(joint, 0.7, shade) + rng.normal(0, 0.008, (_SIZE, _SIZE))
 
 
-def _chips(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+def _chips(rng: np.random.Generator) -> Tone:
     """Polished stone with light and dark chips."""
-    tone = np.ones((size, size))
+    tone = np.ones((_SIZE, _SIZE))
     for cells, share, strength in ((64, 0.12, -0.3), (64, 0.12, 0.2), (128, 0.1, -0.15)):
         chips = (rng.random((cells, cells)) < share).astype(float)
-        wide = size // cells
+        wide = _SIZE // cells
         soft = _smooth(chips.repeat(wide, axis=0).repeat(wide, axis=1), wide)
         tone += strength * (soft > 0.45)
-    return _pixels(tone + rng.normal(0, 0.01, (size, size)), colour)
+    return tone + rng.normal(0, 0.01, (_SIZE, _SIZE))
 
 
-def _boards(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+def _boards(rng: np.random.Generator) -> Tone:
     """Boards of one shade, rounded towards dark joints."""
-    across = np.arange(size) / size * int(rng.integers(10, 22)) % 1
+    across = np.arange(_SIZE) / _SIZE * int(rng.integers(10, 22)) % 1
     rounded = 1 - 0.35 * np.abs(2 * across - 1) ** 6
-    return _pixels(rounded * np.ones((size, 1)) + rng.normal(0, 0.01, (size, size)), colour)
+    return rounded * np.ones((_SIZE, 1)) + rng.normal(0, 0.01, (_SIZE, _SIZE))
 
 
-def _checks(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+def _checks(rng: np.random.Generator) -> Tone:
     """Checked cloth: wide stripes both ways, darker where they cross."""
-    stripe = np.arange(size) / size * int(rng.integers(5, 12)) % 1 < 0.5
+    stripe = np.arange(_SIZE) / _SIZE * int(rng.integers(5, 12)) % 1 < 0.5
     depth = rng.uniform(0.1, 0.22)
     tone = 1 - depth * (stripe[:, None].astype(float) + stripe)
-    return _pixels(tone + rng.normal(0, 0.012, (size, size)), colour)
+    return tone + rng.normal(0, 0.012, (_SIZE, _SIZE))
 
 
-def _bricks(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+def _bricks(rng: np.random.Generator) -> Tone:
     """A brick wall: every second row is shifted by half a brick, and each brick has its own shade."""
     courses = 2 * int(rng.integers(8, 14))
-    down, across = (grid * courses for grid in np.mgrid[0 : 1 : size * 1j, 0 : 1 : size * 1j])
-    behaviour = np.minimum(down.astype(int), courses - 1)
-    along = (across / 2 + 0.5 * (behaviour % 2)) % (courses // 2)
-    shade = rng.uniform(0.85, 1.05, (courses, courses // 2))[behaviour, along.astype(int)]
+    down, across = _grid(courses)
+    course = np.minimum(down.astype(int), courses - 1)
+    along = (across / 2 + 0.5 * (course % 2)) % (courses // 2)
+    shade = rng.uniform(0.85, 1.05, (courses, courses // 2))[course, along.astype(int)]
     joint = (down % 1 < 0.09) | (along % 1 < 0.05)
-    return _pixels(np.where(joint, 1.08, shade) + rng.normal(0, 0.012, (size, size)), colour)
+    return np.where(joint, 1.08, shade) + rng.normal(0, 0.012, (_SIZE, _SIZE))
 
 
-def _dots(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+def _dots(rng: np.random.Generator) -> Tone:
     """Cloth with pale dots; every second row is shifted by half a step."""
     count = 2 * int(rng.integers(6, 12))
-    down, across = (grid * count for grid in np.mgrid[0 : 1 : size * 1j, 0 : 1 : size * 1j])
+    down, across = _grid(count)
     along = across + 0.5 * (np.floor(down) % 2)
     dot = np.hypot(down % 1 - 0.5, along % 1 - 0.5) < rng.uniform(0.15, 0.3)
-    return _pixels(np.where(dot, 1.3, 0.95) + rng.normal(0, 0.012, (size, size)), colour)
+    return np.where(dot, 1.3, 0.95) + rng.normal(0, 0.012, (_SIZE, _SIZE))
 
 
-def _stripes(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+def _stripes(rng: np.random.Generator) -> Tone:
     """Wallpaper with stripes of several widths."""
-    edges = np.sort(rng.integers(0, size, 2 * int(rng.integers(6, 14))))
-    dark = np.searchsorted(edges, np.arange(size)) % 2
-    return _pixels((1 - 0.15 * dark) * np.ones((size, 1)) + rng.normal(0, 0.01, (size, size)), colour)
+    edges = np.sort(rng.integers(0, _SIZE, 2 * int(rng.integers(6, 14))))
+    dark = np.searchsorted(edges, np.arange(_SIZE)) % 2
+    return (1 - 0.15 * dark) * np.ones((_SIZE, 1)) + rng.normal(0, 0.01, (_SIZE, _SIZE))
 
 
-def _herringbone(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
-    """Short boards laid in a zigzag, each row of them with its own shade."""
+def _herringbone(rng: np.random.Generator) -> Tone:
+    """Short boards laid in a zigzag; each row has its own shade."""
     count = int(rng.integers(6, 11))
-    down, across = (grid * count for grid in np.mgrid[0 : 1 : size * 1j, 0 : 1 : size * 1j])
+    down, across = _grid(count)
     fold = np.abs(across % 2 - 1)
     board = np.floor(2 * (down + fold)).astype(int)
     shade = rng.uniform(0.86, 1.04, 2 * count + 4)[board]
     joint = ((2 * (down + fold)) % 1 < 0.06) | (across % 1 < 0.025)
-    return _pixels(np.where(joint, 0.75, shade) + rng.normal(0, 0.012, (size, size)), colour)
+    return np.where(joint, 0.75, shade) + rng.normal(0, 0.012, (_SIZE, _SIZE))
 
 
-def _speckle(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+def _speckle(rng: np.random.Generator) -> Tone:
     """A worktop with fine light and dark grains."""
-    tone = np.ones((size, size))
+    tone = np.ones((_SIZE, _SIZE))
     for share, strength in ((0.04, 0.18), (0.04, -0.2)):
-        tone += strength * (rng.random((size // 2, size // 2)) < share).repeat(2, axis=0).repeat(2, axis=1)
-    return _pixels(tone + rng.normal(0, 0.01, (size, size)), colour)
+        tone += strength * (rng.random((_SIZE // 2, _SIZE // 2)) < share).repeat(2, axis=0).repeat(2, axis=1)
+    return tone + rng.normal(0, 0.01, (_SIZE, _SIZE))
 
 
-def _panels(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+def _panels(rng: np.random.Generator) -> Tone:
     """Large framed panels."""
     count = int(rng.integers(2, 5))
-    down, across = (np.abs(grid * count % 1 - 0.5) for grid in np.mgrid[0 : 1 : size * 1j, 0 : 1 : size * 1j])
+    down, across = np.abs(_grid(count) % 1 - 0.5)
     edge = np.maximum(down, across)
     tone = np.where((edge > 0.36) & (edge < 0.39), 0.82, np.where(edge > 0.49, 0.7, 1.0))
-    return _pixels(tone + rng.normal(0, 0.01, (size, size)), colour)
+    return tone + rng.normal(0, 0.01, (_SIZE, _SIZE))
 
 
-SURFACES: dict[Surface, Callable[[NDArray[np.float64], np.random.Generator], Texture]] = {
+SURFACES: dict[Surface, Callable[[np.random.Generator], Tone]] = {
     "grain": _grain,
     "plaster": _plaster,
     "weave": _weave,
@@ -155,20 +163,15 @@ SURFACES: dict[Surface, Callable[[NDArray[np.float64], np.random.Generator], Tex
     "speckle": _speckle,
     "panels": _panels,
 }
-"""Textures by name: a colour and a random generator -> pixels."""
+"""Textures by name. A texture is made by a function of a random generator."""
 
 
 def _smooth(spots: NDArray[np.float64], reach: int) -> NDArray[np.float64]:
     """A running mean over `reach` pixels in both directions, wrapped at the edges."""
     for axis in (0, 1):
-        size = spots.shape[axis]
         total = np.cumsum(np.concatenate([spots, spots.take(range(reach), axis)], axis), axis)
-        spots = (total.take(range(reach, reach + size), axis) - total.take(range(size), axis)) / reach
+        spots = (total.take(range(reach, reach + _SIZE), axis) - total.take(range(_SIZE), axis)) / reach
     return spots
-
-
-def _pixels(tone: NDArray[np.float64], colour: NDArray[np.float64]) -> Texture:
-    return np.asarray(np.clip(tone[..., None] * colour, 0, 1) * 255).round().astype(np.uint8)
 
 
 BASE_X_M, BASE_APART_M = -0.06, 0.56
@@ -178,7 +181,7 @@ Rgb = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Camera:
-    """A camera: the point it looks at (m), its distance from it (m), azimuth and elevation (degrees)."""
+    """A camera: the point to which it points (m), the distance from this point (m), azimuth and elevation (degrees)."""
 
     lookat: tuple[float, float, float]
     distance: float
@@ -229,19 +232,19 @@ def build_scene(
     _add_lights(spec, world, rng)
     across = (0.0,) if len(marks) == 1 else (BASE_APART_M / 2, -BASE_APART_M / 2)
     bases = tuple((BASE_X_M, y, 0.0) for y in across)
-    arm = ArmStyle(thickness=rng.uniform(*world.thickness), links=world.links[rng.integers(len(world.links))])
+    thickness, links = rng.uniform(*world.thickness), world.links[rng.integers(len(world.links))]
     shell = _shade(rng, saturation=0.12, low=0.55, high=0.93)
     for (side, mark), base in zip(marks.items(), bases, strict=True):
         _paint(spec, f"{side}shell", shell, 0.5)
         _paint(spec, f"{side}accent", mark, 0.4)
-        add_arm(spec, side, base, arm)
+        add_arm(spec, side, base, thickness, links)
     for obj in objects:
         (add_fixture if obj.is_fixture else add_object)(spec, obj)
     return CompiledScene(spec.compile(), {obj.name: obj for obj in objects}, tuple(marks), bases)
 
 
 def _shade(rng: np.random.Generator, saturation: float, low: float, high: float) -> Rgb:
-    """A random hue with at most this saturation."""
+    """A random hue with at most this saturation and a value from `low` to `high`."""
     return colorsys.hsv_to_rgb(rng.uniform(), rng.uniform(0, saturation), rng.uniform(low, high))
 
 
@@ -254,10 +257,10 @@ def _add_surfaces(spec: mujoco.MjSpec, world: World, rng: np.random.Generator) -
     wood = colorsys.hsv_to_rgb(rng.uniform(0.04, 0.12), rng.uniform(0.2, 0.6), rng.uniform(0.4, 0.8))
     surface = wood if table == "grain" else _shade(rng, saturation=0.35, low=0.35, high=0.8)
     wall = _shade(rng, saturation=0.2, low=0.55, high=0.85)
-    _add_texture(spec, "surface", SURFACES[table](np.array(surface), rng))
+    _add_texture(spec, "surface", table, surface, rng)
     behind = world.walls[rng.integers(len(world.walls))]
-    _add_texture(spec, "wall", SURFACES[behind](np.array(wall), rng))
-    _add_texture(spec, "floor", SURFACES["plaster"](np.array(_shade(rng, saturation=0.2, low=0.25, high=0.5)), rng))
+    _add_texture(spec, "wall", behind, wall, rng)
+    _add_texture(spec, "floor", "plaster", _shade(rng, saturation=0.2, low=0.25, high=0.5), rng)
     for name, rgb, shine in (
         ("dark", (0.13, 0.135, 0.15), 0.4),
         ("rubber", (0.28, 0.28, 0.29), 0.0),
@@ -270,31 +273,30 @@ def _add_surfaces(spec: mujoco.MjSpec, world: World, rng: np.random.Generator) -
     spec.add_texture(name="sky", type=sky, builtin=fade, rgb1=high, rgb2=low, width=64, height=384)
 
 
-def _add_texture(spec: mujoco.MjSpec, name: str, picture: Texture) -> None:
-    """A texture and a matt material of the same name."""
-    height, width, _ = picture.shape
+def _add_texture(spec: mujoco.MjSpec, name: str, surface: Surface, rgb: Rgb, rng: np.random.Generator) -> None:
+    """Add a texture and a matt material of the same name."""
+    pixels = (np.clip(SURFACES[surface](rng)[..., None] * np.array(rgb), 0, 1) * 255).round().astype(np.uint8)
     flat = mujoco.mjtTexture.mjTEXTURE_2D
-    texture = spec.add_texture(name=name, type=flat, width=width, height=height, nchannel=3)
-    texture.data = picture.tobytes()
+    texture = spec.add_texture(name=name, type=flat, width=_SIZE, height=_SIZE, nchannel=3)
+    texture.data = pixels.tobytes()
     material = spec.add_material(name=name, specular=0.1, shininess=0.2)
     material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = name
 
 
 def _add_room(spec: mujoco.MjSpec) -> None:
     box, plane = mujoco.mjtGeom.mjGEOM_BOX, mujoco.mjtGeom.mjGEOM_PLANE
-    apart = {"contype": 0, "conaffinity": 0}
     world = spec.worldbody
-    world.add_geom(name="floor", type=plane, size=[7, 7, 1], pos=[0, 0, -0.72], material="floor", **apart)
+    world.add_geom(name="floor", type=plane, size=[7, 7, 1], pos=[0, 0, -0.72], material="floor", **NO_TOUCH)
     upright = [np.sqrt(0.5), 0, np.sqrt(0.5), 0]
     back = {"size": [1.6, 7, 1], "pos": [-1.05, 0, 0.88], "quat": upright}
-    world.add_geom(name="wall", type=plane, material="wall", **back, **apart)
-    world.add_geom(type=box, size=[0.012, 7, 0.05], pos=[-1.04, 0, -0.67], material="dark", **apart)
+    world.add_geom(name="wall", type=plane, material="wall", **back, **NO_TOUCH)
+    world.add_geom(type=box, size=[0.012, 7, 0.05], pos=[-1.04, 0, -0.67], material="dark", **NO_TOUCH)
     # The table top is a separate body, so that its contacts are separate from the room's.
     table = world.add_body(name="table")
     table.add_geom(name="table", type=box, size=[0.56, 0.80, 0.02], pos=[0.34, 0, -0.02], material="surface", **TOUCH)
     for x in (-0.16, 0.84):
         for y in (-0.74, 0.74):
-            world.add_geom(type=box, size=[0.025, 0.025, 0.34], pos=[x, y, -0.38], material="dark", **apart)
+            world.add_geom(type=box, size=[0.025, 0.025, 0.34], pos=[x, y, -0.38], material="dark", **NO_TOUCH)
 
 
 def _add_lights(spec: mujoco.MjSpec, world: World, rng: np.random.Generator) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.forge.simulate.arm import HAND, HAND_PARTS, Vector
-from robogaze.forge.simulate.playback import PlaybackEdit, body_of
+from robogaze.forge.simulate.playback import PlaybackEdit, body_of, draw_new
 from robogaze.forge.simulate.recorded_setup import Generator, RecordedSetup, ease
 from robogaze.forge.simulate.scene_sampler import DrawRejected
 from robogaze.forge.simulate.state_edits import other_kind
@@ -37,20 +37,6 @@ def draw_copy(drawn: mujoco.MjvScene, geom: mujoco.MjvGeom, place: Vector, turn:
     copy = draw_new(drawn, int(geom.type), np.array(geom.size), place, turn, np.array(geom.rgba))
     for name in ("matid", "dataid", "emission", "specular", "shininess", "reflectance", "category"):
         setattr(copy, name, getattr(geom, name))
-
-
-def draw_new(
-    drawn: mujoco.MjvScene, kind: int, size: Vector, place: Vector, turn: Matrix, rgba: Vector
-) -> mujoco.MjvGeom:
-    """Render a geom that belongs to no body."""
-    geom = drawn.geoms[drawn.ngeom]
-    mujoco.mjv_initGeom(geom, kind, size, place, np.ravel(turn), rgba)
-    # Fields that are not set contain arbitrary memory.
-    geom.label = ""
-    geom.objtype, geom.objid, geom.segid = mujoco.mjtObj.mjOBJ_UNKNOWN.value, -1, drawn.ngeom
-    geom.category, geom.transparent, geom.camdist = mujoco.mjtCatBit.mjCAT_DYNAMIC.value, 0, 0.0
-    drawn.ngeom += 1
-    return geom
 
 
 def shear(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
@@ -88,12 +74,11 @@ def _reshaped(
     start = recorded.recording.scene.qpos_start(obj)
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        if first <= number < last:
-            share = ease(number, first, ramp)
-            if back and last < recorded.frame_count:
-                share *= 1 - ease(number, last - ramp, ramp + 1)
-            foot = recorded.recording.states[number, start : start + 3]
-            transform(list(geoms_of(recorded, drawn, (obj,))), foot, np.eye(3) + share * change)
+        share = ease(number, first, ramp)
+        if back and last < recorded.frame_count:
+            share *= 1 - ease(number, last - ramp, ramp + 1)
+        foot = recorded.recording.states[number, start : start + 3]
+        transform(list(geoms_of(recorded, drawn, (obj,))), foot, np.eye(3) + share * change)
 
     return PlaybackEdit((first, last), bodies=(obj,), description_fields={"object": obj}, scene=scene)
 
@@ -109,7 +94,7 @@ def recolour(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     new = np.array(far[rng.integers(len(far))].rgb)
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        share = ease(number, first, ramp) if number >= first else 0.0
+        share = ease(number, first, ramp)
         for geom in geoms_of(recorded, drawn, (obj,)):
             geom.rgba[:3] = geom.rgba[:3] * (1 - share) + new * share
 
@@ -123,8 +108,7 @@ def fade_out(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     (first, last), ramp = recorded.interval(rng, low, high, lasting_share=1.0), recorded.ramp(rng, 20, 40)
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        if first <= number < last:
-            _fade(list(geoms_of(recorded, drawn, (obj,))), 1 - ease(number, first, ramp))
+        _fade(list(geoms_of(recorded, drawn, (obj,))), 1 - ease(number, first, ramp))
 
     return PlaybackEdit((first, last), bodies=(obj,), description_fields={"object": obj}, scene=scene)
 
@@ -136,36 +120,30 @@ def fade_in(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     target = np.array([*recorded.free_spot(rng, hidden.radius_m), 0, 1, 0, 0, 0])
     start = recorded.recording.scene.qpos_start(hidden.name)
 
-    def state(number: int, whole: Vector) -> Vector:
-        if first <= number < last:
-            whole[start : start + 7] = target
-        return whole
+    def state(number: int, whole: Vector) -> None:
+        whole[start : start + 7] = target
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        if first <= number < last:
-            _fade(list(geoms_of(recorded, drawn, (hidden.name,))), ease(number, first, ramp))
+        _fade(list(geoms_of(recorded, drawn, (hidden.name,))), ease(number, first, ramp))
 
     names = {"object": hidden.name}
     return PlaybackEdit((first, last), bodies=(hidden.name,), description_fields=names, state=state, scene=scene)
 
 
 def morph(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """An object at rest slowly turns into one of another kind: one fades out while the other fades in."""
+    """An object at rest slowly turns into an object of another kind: the first fades out while the second fades in."""
     obj, low, high = recorded.resting_object(rng, to_end=True)
     hidden = other_kind(recorded, obj)
     (first, last), ramp = recorded.interval(rng, low, high, lasting_share=1.0), recorded.ramp(rng, 20, 40)
     start, other = recorded.recording.scene.qpos_start(obj), recorded.recording.scene.qpos_start(hidden)
 
-    def state(number: int, whole: Vector) -> Vector:
-        if first <= number < last:
-            whole[other : other + 7] = whole[start : start + 7]
-        return whole
+    def state(number: int, whole: Vector) -> None:
+        whole[other : other + 7] = whole[start : start + 7]
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        if first <= number < last:
-            share = ease(number, first, ramp)
-            _fade(list(geoms_of(recorded, drawn, (obj,))), 1 - share)
-            _fade(list(geoms_of(recorded, drawn, (hidden,))), share)
+        share = ease(number, first, ramp)
+        _fade(list(geoms_of(recorded, drawn, (obj,))), 1 - share)
+        _fade(list(geoms_of(recorded, drawn, (hidden,))), share)
 
     names = {"object": obj, "other": hidden}
     return PlaybackEdit((first, last), bodies=(obj, hidden), description_fields=names, state=state, scene=scene)
@@ -185,15 +163,12 @@ def double(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     name = recorded.bystander(rng)
     obj = next(known for known in recorded.setup.bystanders if known.name == name)
     first, last = _during(recorded, rng)
-    away = np.array([*recorded.free_spot(rng, obj.radius_m), 0.0]) - [
-        *recorded.recording.pose(first, obj.name)[:2],
-        0.0,
-    ]
+    away = np.zeros(3)
+    away[:2] = recorded.free_spot(rng, obj.radius_m) - recorded.recording.pose(first, obj.name)[:2]
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        if first <= number < last:
-            for geom in list(geoms_of(recorded, drawn, (obj.name,))):
-                draw_copy(drawn, geom, geom.pos + away, np.array(geom.mat))
+        for geom in list(geoms_of(recorded, drawn, (obj.name,))):
+            draw_copy(drawn, geom, geom.pos + away, np.array(geom.mat))
 
     return PlaybackEdit((first, last), bodies=("",), description_fields={"object": obj.name}, scene=scene)
 
@@ -219,26 +194,21 @@ def _during(recorded: RecordedSetup, rng: Generator, lasting_share: float = 0.4)
 
 
 def lose_part(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """A part of the arm disappears; an object that it held stays in the air."""
+    """A part of the arm disappears; an object in the hand stays in the air."""
     side, part = _side(recorded, rng), list(_PARTS)[rng.integers(len(_PARTS))]
     bodies = tuple(f"{side}{name}" for name in _PARTS[part])
     first, last = _during(recorded, rng)
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        if first <= number < last:
-            for geom in geoms_of(recorded, drawn, bodies):
-                geom.pos[2] = _OUT_OF_SIGHT_M
+        for geom in geoms_of(recorded, drawn, bodies):
+            geom.pos[2] = _OUT_OF_SIGHT_M
 
-    return PlaybackEdit(
-        (first, last),
-        bodies=bodies,
-        description_fields={"part": recorded.setup.part_names[f"{side}{part}"]},
-        scene=scene,
-    )
+    names = {"part": recorded.setup.part_names[f"{side}{part}"]}
+    return PlaybackEdit((first, last), bodies=bodies, description_fields=names, scene=scene)
 
 
 def copy_hand(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """A rotated copy of the hand is in the air next to it, attached to nothing."""
+    """A rotated copy of the hand is in the air next to the hand, attached to nothing."""
     side = _side(recorded, rng)
     bodies = tuple(f"{side}{name}" for name in HAND_PARTS)
     first, last = _during(recorded, rng)
@@ -246,18 +216,13 @@ def copy_hand(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     away = np.array([rng.uniform(-0.05, 0.1), rng.choice([-1, 1]) * rng.uniform(0.13, 0.2), rng.uniform(0.0, 0.08)])
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        if first <= number < last:
-            geoms = list(geoms_of(recorded, drawn, bodies))
-            pivot = np.mean([geom.pos for geom in geoms], axis=0)
-            for geom in geoms:
-                draw_copy(drawn, geom, pivot + turn @ (geom.pos - pivot) + away, turn @ geom.mat)
+        geoms = list(geoms_of(recorded, drawn, bodies))
+        pivot = np.mean([geom.pos for geom in geoms], axis=0)
+        for geom in geoms:
+            draw_copy(drawn, geom, pivot + turn @ (geom.pos - pivot) + away, turn @ geom.mat)
 
-    return PlaybackEdit(
-        (first, last),
-        bodies=("",),
-        description_fields={"part": recorded.setup.part_names[f"{side}{HAND}"]},
-        scene=scene,
-    )
+    names = {"part": recorded.setup.part_names[f"{side}{HAND}"]}
+    return PlaybackEdit((first, last), bodies=("",), description_fields=names, scene=scene)
 
 
 def graft(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
@@ -272,9 +237,8 @@ def graft(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     rise = recorded.ramp(rng, 3, 4)
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        if first <= number < last:
-            for start, end, radius in ends:
-                _limb(drawn, start, end, ease(number, first, rise) * radius, np.array(material.rgba))
+        for start, end, radius in ends:
+            _limb(drawn, start, end, ease(number, first, rise) * radius, np.array(material.rgba))
 
     return PlaybackEdit((first, last), bodies=("",), scene=scene)
 
@@ -296,43 +260,30 @@ def bend(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     ramp = recorded.ramp(rng, 3, 9)
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        if first <= number < last:
-            share = ease(number, first, ramp) * (
-                1 - (ease(number, last - ramp, ramp + 1) if last < recorded.frame_count else 0)
-            )
-            geoms = list(geoms_of(recorded, drawn, bodies))
-            transform(geoms, np.mean([geom.pos for geom in geoms], axis=0), np.eye(3) + share * change)
+        share = ease(number, first, ramp)
+        if last < recorded.frame_count:
+            share *= 1 - ease(number, last - ramp, ramp + 1)
+        geoms = list(geoms_of(recorded, drawn, bodies))
+        transform(geoms, np.mean([geom.pos for geom in geoms], axis=0), np.eye(3) + share * change)
 
-    part = "hand" if bodies[0].endswith(HAND) else "wrist"
-    return PlaybackEdit(
-        (first, last),
-        bodies=bodies,
-        description_fields={"part": recorded.setup.part_names[f"{side}{part}"]},
-        scene=scene,
-    )
+    names = {"part": recorded.setup.part_names[f"{side}{'hand' if bodies[0].endswith(HAND) else 'wrist'}"]}
+    return PlaybackEdit((first, last), bodies=bodies, description_fields=names, scene=scene)
 
 
 def swap_marks(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """Two arms exchange the colours of their bands. Raises DrawRejected for a single arm."""
-    scene_ = recorded.recording.scene
-    if len(scene_.sides) < 2:
-        raise DrawRejected("a single arm")
+    """Two arms exchange the colours of their bands."""
+    model = recorded.recording.scene.model
     first, last = _during(recorded, rng)
-    materials = [scene_.model.material(f"{side}accent") for side in scene_.sides]
+    materials = [model.material(f"{side}accent") for side in recorded.recording.scene.sides]
     other = {materials[0].id: materials[1].rgba, materials[1].id: materials[0].rgba}
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        if first <= number < last:
-            for geom in drawn.geoms[: drawn.ngeom]:
-                if geom.matid in other:
-                    geom.rgba[:] = other[geom.matid]
+        for geom in drawn.geoms[: drawn.ngeom]:
+            if geom.matid in other:
+                geom.rgba[:] = other[geom.matid]
 
-    marked = {
-        int(body) for body, own in zip(scene_.model.geom_bodyid, scene_.model.geom_matid, strict=True) if own in other
-    }
-    return PlaybackEdit(
-        (first, last), bodies=tuple(scene_.model.body(number).name for number in sorted(marked)), scene=scene
-    )
+    marked = sorted({int(body) for body in model.geom_bodyid[np.isin(model.geom_matid, list(other))]})
+    return PlaybackEdit((first, last), bodies=tuple(model.body(number).name for number in marked), scene=scene)
 
 
 def _turn(rng: Generator, most: float) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Sampling the setup of a clip: its tasks, their objects and goals with their places, arms and instruction."""
+"""Sampling the setup of a clip: tasks, objects and goals with their places, arms and instruction."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,6 +32,8 @@ _PACE, _CHAIN_PACE, _PACE_LIMITS = (0.85, 1.2), (1.0, 1.9), (0.85, 2.2)
 _TASK_S = 4.6
 """The usual length of a task at a pace of 1."""
 _MANY_TASKS, _FIXTURE_SHARE = 5, 0.6
+_PLACES = 200
+"""The number of places that are drawn before a draw is rejected."""
 
 
 class DrawRejected(Exception):
@@ -40,10 +42,10 @@ class DrawRejected(Exception):
 
 @dataclass(frozen=True)
 class ClipRequest:
-    """What a clip is to show: faults, or variations of a clean clip. The first decides its main task.
+    """What a clip is to show: faults, or variations of a clean clip. The first variation decides the main task.
 
-    `ways` are those in which the faults are hard to see, by the limits of `difficulty`. A clip of `seconds` is a chain
-    of tasks; None stands for a single task.
+    `ways` are the ways in which the faults are hard to see, by the limits of `difficulty`. A clip of `seconds` is a
+    chain of tasks; None stands for a single task.
     """
 
     variations: tuple[Variation, ...]
@@ -75,21 +77,15 @@ class TaskSetup:
         return tuple(dict.fromkeys((*own, *self.bystanders, *self.unused_goals, *self.hidden_objects)))
 
 
-def in_reach(x: float, y: float) -> bool:
-    """Whether an arm reaches a place on the table."""
-    return NEAR_M <= x <= FAR_M and abs(y) <= ASIDE_M
-
-
 def spot(
     rng: np.random.Generator,
     size_m: float,
     taken: Sequence[tuple[float, float, float]],
     area: _Area = _REACH,
-    tries: int = 200,
 ) -> tuple[float, float]:
     """A place in an area outside circles (x, y, radius). Raises DrawRejected."""
     near, far, aside = area
-    for _ in range(tries):
+    for _ in range(_PLACES):
         x, y = rng.uniform(near, far), rng.uniform(-aside, aside)
         if all(np.hypot(x - a, y - b) > size_m + radius + _GAP_M for a, b, radius in taken):
             return float(x), float(y)
@@ -98,10 +94,10 @@ def spot(
 
 @dataclass(frozen=True)
 class SampledScene:
-    """The setup of all tasks of a clip together, and what each task is. `main` is the number of the main task.
+    """The setup of all tasks of a clip together, and the kind of each task. `main` is the number of the main task.
 
-    `parts` has for each task the numbers of its first subtask and of the one after its last. `marks` are the colours of
-    each arm's bands by side.
+    `parts` has for each task the numbers of its first subtask and of the subtask after its last. `marks` are the
+    colours of each arm's bands by side.
     """
 
     setup: TaskSetup
@@ -182,9 +178,9 @@ def _own(
 def _chain(
     recipe: SimulationConfig, objects: "_ObjectSampler", main: int, count: int, rng: np.random.Generator
 ) -> _Chain:
-    """The tasks around the main one, whose place stays empty; they share objects and goals that the main one has not.
+    """The tasks around the main task, whose place stays empty.
 
-    An object is always brought to a goal where nothing lies.
+    These tasks share objects and goals, which are not the main task's. An object is always brought to an empty goal.
     """
     chain: _Chain = [(recipe.chain.carry, []) for _ in range(count)]
     if count == 1:
@@ -218,7 +214,7 @@ def _subtasks(chain: _Chain, side: str, rng: np.random.Generator) -> tuple[Subta
 
 
 def _paced(subtasks: tuple[Subtask, ...], length_s: float | None, rng: np.random.Generator) -> tuple[Subtask, ...]:
-    """The subtasks at a pace that gives the clip its length, as far as the limits of the pace allow."""
+    """The subtasks at the pace that gives a clip of `length_s`, within the limits of the pace."""
     pace = rng.uniform(*_PACE) * (0.75 if len(subtasks) == 2 else 1.0)
     if length_s is not None:
         pace = float(
@@ -283,7 +279,7 @@ class _ObjectSampler:
         self._names: set[str] = set()
 
     def goal(self, task: TaskConfig) -> SimulatedObject:
-        """A goal of a task; one to stack on is movable."""
+        """A goal of a task; a goal to stack on is movable."""
         kind = task.goals[self._rng.integers(len(task.goals))]
         shapes = {**self._recipe.goals, **self._recipe.objects}
         return self._object(kind, shapes[kind], movable=kind in self._recipe.objects)
@@ -316,15 +312,15 @@ class _ObjectSampler:
         return made
 
     def _front(self, blank: SimulatedObject, count: int) -> SimulatedObject:
-        """A drawer or a door that opens to the side; its handle, and its neighbour's, is in reach when open."""
+        """A drawer or a door that opens to the side; its open handle, and its neighbour's, is in reach."""
         if blank.is_hinged:
             blank = replace(blank, hinge=int(self._rng.choice([-1, 1])))
-        for _ in range(200):
+        for _ in range(_PLACES):
             aside = self._rng.choice([-1, 1]) * self._rng.uniform(*_ASIDE_RAD)
             at = (float(self._rng.uniform(NEAR_M, FAR_M)), float(self._rng.uniform(-ASIDE_M, ASIDE_M)))
             first = replace(blank, at=at, yaw=float(aside))
-            row = [first, _neighbour(first)][:count]
-            if all(in_reach(x, y) for fixture in row for x, y, _ in fixture.footprint):
+            places = [circle for fixture in [first, _neighbour(first)][:count] for circle in fixture.footprint]
+            if all(NEAR_M <= x <= FAR_M and abs(y) <= ASIDE_M for x, y, _ in places):
                 return first
         raise DrawRejected(f"no free place for a {blank.shape.form}")
 
@@ -347,17 +343,17 @@ class _ObjectSampler:
         colour, name = self._name(kind)
         turned = movable and shape.form != "ball"
         yaw = float(self._rng.uniform(-0.6, 0.6)) if turned else 0.0
-        at = (0.3 * len(self._names), 0.0)
-        obj = SimulatedObject(name, kind, shape, self._recipe.colours[colour], at, yaw, movable, hidden)
+        apart = (0.3 * len(self._names), 0.0)
+        obj = SimulatedObject(name, kind, shape, self._recipe.colours[colour], apart, yaw, movable, hidden)
         if hidden:
             return obj
         keep_away = [(*away_from.at, _LEAST_DISTANCE_M)] if away_from else []
         at = spot(self._rng, obj.radius_m, [*self._taken, *keep_away], area or self._area)
         self._taken.append((*at, obj.radius_m))
-        return SimulatedObject(name, kind, shape, self._recipe.colours[colour], at, yaw, movable, hidden)
+        return replace(obj, at=at)
 
     def _name(self, kind: str) -> tuple[str, str]:
-        """A colour that no other object of the kind has, and the name with this colour."""
+        """A colour that no other object of the kind has, and the name of the object with this colour."""
         free = [colour for colour in self._recipe.colours if f"{colour} {kind}" not in self._names]
         used = {name.rpartition(" ")[0] for name in self._names}
         fresh = [colour for colour in free if colour not in used] or free
@@ -367,7 +363,7 @@ class _ObjectSampler:
 
 
 def _neighbour(obj: SimulatedObject) -> SimulatedObject:
-    """A copy of a fixture at its side; two doors are hinged at their outer ends."""
+    """A copy of a fixture next to the fixture; two doors are hinged at their outer ends."""
     far = 2 * obj.shape.size[0] + _APART_M
     far = -obj.hinge * far if obj.is_hinged else far
     x, y = obj.at[0] - far * np.sin(obj.yaw), obj.at[1] + far * np.cos(obj.yaw)

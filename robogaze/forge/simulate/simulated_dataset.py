@@ -17,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +30,6 @@ from robogaze.forge.simulate.requests import RequestSampler
 from robogaze.forge.simulate.simulation_config import SimulatedFault, SimulationConfig
 from robogaze.store import write_whole
 
-SCHEMA_VERSION: Literal[1] = 1
 SIMULATOR = "3.3.0"
 """The version of MuJoCo; another version gives other physics and pixels."""
 
@@ -39,7 +38,7 @@ _HIDDEN = ".simulated"
 
 @dataclass(frozen=True)
 class SimulationPlan:
-    """The number of clips, their types, the share of clean ones, and whether to write twins in addition.
+    """The number of clips, their types, the share of clean clips, and whether to write twins in addition.
 
     `seconds` and `fps` are (least, most); without `seconds` a clip shows a single task.
     """
@@ -90,7 +89,7 @@ class SimulationPlan:
 def _in_turn(
     recipe: SimulationConfig, types: Sequence[str], count: int, rng: np.random.Generator
 ) -> Iterator[SimulatedFault]:
-    """Faults: types in random order, and the faults of each type in turn, starting at a random one."""
+    """Faults: types in random order, and the faults of each type in turn, starting at a random fault."""
     by_type = {name: [fault for fault in recipe.faults if fault.type == name] for name in types}
     shuffled = [types[place] for place in rng.permutation(len(types))]
     starts = {name: int(rng.integers(len(faults))) for name, faults in by_type.items()}
@@ -110,7 +109,7 @@ def select_types(recipe: SimulationConfig, names: Sequence[str]) -> tuple[str, .
 
 @dataclass(frozen=True)
 class SimulatedDataset:
-    """A data set: the clips by name, also those of earlier runs, and those without a valid draw."""
+    """A data set: the clips by name, also of earlier runs, and the errors of clips without a valid draw."""
 
     plan: SimulationPlan
     clips: tuple[SimulatedClip, ...]
@@ -139,7 +138,7 @@ class SimulatedDataset:
         """The contents of simulated.json."""
         by_type = self.by_type
         return {
-            "schema_version": SCHEMA_VERSION,
+            "schema_version": 1,
             "clips": len(self.clips),
             "clean": by_type.pop(""),
             "with_a_second_fault": sum(len(clip.truth["faults"]) > 1 for clip in self.clips),
@@ -158,7 +157,8 @@ def simulate_clips(
     """Generate the missing clips and write the data set. `on_done` is called after each clip, new or existing.
 
     `processes` is the number of worker processes. A clip without a valid draw is reported in the result, and the other
-    clips are generated. Raises RunError if another process uses the folder or it was made with other settings.
+    clips are generated. Raises RunError if another process uses the folder or if the folder was made with
+    other settings.
     """
     out = plan.context.folder
     with dataset_lock(out, _HIDDEN, plan.settings, made="simulated"):
@@ -191,16 +191,13 @@ def _results(plan: SimulationPlan, processes: int) -> Iterator[SimulatedClip | N
         for planned in missing:
             yield _generate(plan.context, planned)
         return
-    # A new interpreter each: a rendering context must not be shared by a fork.
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        waiting = [pool.submit(_generate, plan.context, planned) for planned in missing]
-        try:
-            for done in as_completed(waiting):
-                yield done.result()
-        finally:
-            # If this ends early, waiting clips are not started.
-            for future in waiting:
-                future.cancel()
+    # Each process is a new interpreter, because a fork must not share a rendering context.
+    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
+    try:
+        for done in as_completed([pool.submit(_generate, plan.context, planned) for planned in missing]):
+            yield done.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _generate(context: SimulationContext, planned: PlannedClip) -> SimulatedClip | NoValidDraw:
@@ -217,7 +214,7 @@ def _record(folder: Path, planned: PlannedClip) -> Path:
 
 
 def _earlier(folder: Path, planned: PlannedClip) -> SimulatedClip | None:
-    """The clip from an earlier run, or None if it has to be generated. Raises InputError."""
+    """The clip from an earlier run, or None if the clip has to be generated. Raises InputError."""
     path = _record(folder, planned)
     if not path.is_file():
         return None

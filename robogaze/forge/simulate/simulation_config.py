@@ -18,27 +18,14 @@ from robogaze.errors import InputError
 from robogaze.forge.simulate import BEHAVIOURS, EDITS, FROM_BEHIND
 
 FILE = "simulate.yaml"
-_MIN_OBJECTS = 2
-"""The least number of objects and of goals: one in use, and one to confuse it with."""
 
 Colour = tuple[Fraction, Fraction, Fraction]
 Range = tuple[float, float]
 Links = Literal["round", "square", "twin", "ribbed", "stepped", "tapered"]
 Surface = Literal[
-    "grain",
-    "plaster",
-    "weave",
-    "tiles",
-    "chips",
-    "boards",
-    "checks",
-    "bricks",
-    "dots",
-    "stripes",
-    "herringbone",
-    "speckle",
-    "panels",
-]
+    "grain", "plaster", "weave", "tiles", "chips", "boards", "checks",
+    "bricks", "dots", "stripes", "herringbone", "speckle", "panels",
+]  # fmt: skip
 Form = Literal[
     "box", "ball", "cylinder", "bottle", "cup", "carton",
     "crate", "basket", "bowl", "plate", "mat", "disc",
@@ -46,9 +33,10 @@ Form = Literal[
 ]  # fmt: skip
 Way = Literal["small", "short", "gradual", "nearby_hand", "one_view", "clutter", "several"]
 Condition = Literal["handled", "lasting", "decisive"]
-"""The conditions of a severity. `handled`: the affected object is one that the task handles. `lasting`: the fault lasts
-to
-the end of the clip. `decisive`: the fault covers a grasp, a release or a press.
+"""The conditions of a severity.
+
+`handled`: the affected object is one that the task handles. `lasting`: the fault lasts to the end of the clip.
+`decisive`: the fault covers a grasp, a release or a press.
 """
 
 
@@ -124,11 +112,11 @@ class SeverityRule(Data):
 
 
 class Variation(Data):
-    """A change in a clip; without an event type, it is unusual but not a fault.
+    """A change in a clip; without an event type, the change is unusual but not a fault.
 
-    `make` names an edit, a behaviour, or FROM_BEHIND. `tasks` are the tasks in which it is possible, empty for all;
-    `arms` is the least number of arms; `single_view` excludes grids of views; `last` needs the last task of a clip;
-    `chained` is possible in the tasks that fill a long clip, too.
+    `make` names an edit, a behaviour, or FROM_BEHIND. `tasks` are the tasks in which the change is possible, empty for
+    all. `arms` is the least number of arms. `single_view` excludes grids of views. `last` says that the change needs
+    the last task of a clip, `chained` that it is also possible in the tasks that fill a long clip.
     """
 
     make: str
@@ -142,9 +130,9 @@ class Variation(Data):
 class Act(Data):
     """The part of a clip in which an arm does something wrong, by the phases of its subtask.
 
-    It lasts from the first phase of this name, or its end if `after`, until the first frame of the phase `until`, or to
-    the end of the clip if there is no such phase; at most `most_s` seconds of it, the last ones if it ends with the
-    clip. `plus_s` is added to both.
+    The act lasts from the first frame of the phase `since`, or from its end with `after`, to the first frame of the
+    phase `until`, or to the end of the clip if there is no such phase. With `most_s`, only the last `most_s` seconds
+    count. `plus_s` is added to the end, or to the start if `until` is empty.
     """
 
     since: str
@@ -214,15 +202,16 @@ class Chain(Data):
 class Difficulty(Data):
     """The meaning of a difficulty: the ways in which a fault is hard to see, with their limits, and hard negatives.
 
-    small        the affected bodies or the affected part of the picture fill at most `largest_share` of it
-    short        it lasts at most `longest_s`
-    gradual      it develops over `gradual_s` (least, most)
-    nearby_hand  it begins within `nearby_m` of a hand that moves
-    one_view     it shows in one view of a grid only
-    clutter      there are this many (least, most) other objects
-    several      there are this many (least, most) faults
+    small        the affected bodies or the affected part of the picture fill at most `largest_share` of the picture
+    short        the fault lasts at most `longest_s`
+    gradual      the fault develops over `gradual_s` (least, most)
+    nearby_hand  the fault begins within `nearby_m` of a hand that moves
+    one_view     the fault shows in one view of a grid only
+    clutter      there are `clutter` (least, most) other objects
+    several      there are `several` (least, most) faults
 
-    A faulty clip has `ways_per_clip` of them, a clean one `negatives_per_clip` of the negatives, by name.
+    A faulty clip has `ways_per_clip` (least, most) of these ways. `negatives` has the hard negatives by name; a clean
+    clip has `negatives_per_clip` (least, most) of them.
     """
 
     largest_share: Fraction
@@ -257,8 +246,8 @@ class SimulationConfig(Data):
     part_of_side: str
     arm_of_side: str
     colours: dict[str, Colour] = Field(min_length=8)
-    objects: dict[str, Shape] = Field(min_length=_MIN_OBJECTS)
-    goals: dict[str, Shape] = Field(min_length=_MIN_OBJECTS)
+    objects: dict[str, Shape] = Field(min_length=2)
+    goals: dict[str, Shape] = Field(min_length=2)
     fixtures: dict[str, Shape] = {}
     tasks: dict[str, TaskConfig] = Field(min_length=1)
     phases: dict[str, str]
@@ -289,28 +278,6 @@ class SimulationConfig(Data):
             raise ValueError(f"outcomes: there is no {', '.join(missing)}")
         return self
 
-    @model_validator(mode="after")
-    def _tasks_have_what_they_name(self) -> Self:
-        for name, task in {**self.tasks, "carry": self.chain.carry, "work": self.chain.work}.items():
-            known = {*self.objects, *self.goals} if task.goals else {*self.fixtures}
-            if unknown := sorted({*task.objects, *task.goals} - known):
-                raise ValueError(
-                    f"tasks.{name}: there is no {', '.join(unknown)}; there are: {', '.join(sorted(known))}"
-                )
-        return self
-
-    @model_validator(mode="after")
-    def _worlds_have_enough_for_every_task(self) -> Self:
-        for name, chosen in ((name, set(world.objects)) for name, world in self.worlds.items() if world.objects):
-            if unknown := sorted(chosen - {*self.objects, *self.goals}):
-                raise ValueError(f"worlds.{name}.objects: there is no object or goal {', '.join(unknown)}")
-            if min(len(chosen & {*self.objects}), len(chosen & {*self.goals})) < _MIN_OBJECTS:
-                raise ValueError(f"worlds.{name}.objects: name at least two objects and two goals")
-            for called, task in {**self.tasks, "carry": self.chain.carry}.items():
-                if task.goals and not (chosen.intersection(task.objects) and chosen.intersection(task.goals)):
-                    raise ValueError(f"worlds.{name}.objects: nothing is left for the task {called}; name more")
-        return self
-
     def with_tasks(self, tasks: Collection[str]) -> "SimulationConfig":
         """The recipe with only these tasks (all if empty) and the variations they allow. Raises InputError."""
         for name in tasks:
@@ -318,11 +285,8 @@ class SimulationConfig(Data):
                 raise InputError(f"unknown task {name!r}; known: {', '.join(self.tasks)}")
         if not tasks:
             return self
-        clean, faults = _in_some_of(self.clean, tasks), _in_some_of(self.faults, tasks)
-        if not clean or not faults:
-            raise InputError(f"no {'fault' if clean else 'clean variation'} is possible in {', '.join(tasks)}")
         kept = {name: task for name, task in self.tasks.items() if name in tasks}
-        return self.with_(tasks=kept, clean=clean, faults=faults)
+        return self.with_(tasks=kept, clean=_in_some_of(self.clean, tasks), faults=_in_some_of(self.faults, tasks))
 
     def world(self, name: str | None) -> World:
         """The world with this name; None for everything. Raises InputError."""
@@ -343,17 +307,13 @@ class SimulationConfig(Data):
         if not world.objects:
             return self
         chosen = {*world.objects, *self.fixtures}
-        tasks = {name: _in(task, chosen) for name, task in self.tasks.items()}
-        chain = self.chain.with_(carry=_in(self.chain.carry, chosen))
-        objects, goals = (
-            {name: shape for name, shape in shapes.items() if name in chosen} for shapes in (self.objects, self.goals)
+        return self.with_(
+            objects={name: shape for name, shape in self.objects.items() if name in chosen},
+            goals={name: shape for name, shape in self.goals.items() if name in chosen},
+            tasks={name: _only(task, chosen) for name, task in self.tasks.items()},
+            chain=self.chain.with_(carry=_only(self.chain.carry, chosen)),
+            worlds={},
         )
-        return self.with_(objects=objects, goals=goals, tasks=tasks, chain=chain, worlds={})
-
-    @property
-    def second_fault_choices(self) -> tuple[SimulatedFault, ...]:
-        """The faults that can be added to another fault."""
-        return tuple(fault for fault in self.faults if fault.make in self.second_faults)
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -361,24 +321,23 @@ class SimulationConfig(Data):
         return tuple(dict.fromkeys(fault.type for fault in self.faults))
 
 
-def _in(task: TaskConfig, chosen: Collection[str]) -> TaskConfig:
+def _only(task: TaskConfig, chosen: Collection[str]) -> TaskConfig:
     """A task with the chosen objects and goals only."""
-    return task.with_(objects=_among(task.objects, chosen), goals=_among(task.goals, chosen))
+    objects, goals = ([name for name in names if name in chosen] for names in (task.objects, task.goals))
+    return task.with_(objects=objects, goals=goals)
 
 
-def _among(names: Sequence[str], chosen: Collection[str]) -> tuple[str, ...]:
-    return tuple(name for name in names if name in chosen)
+_AnyVariation = TypeVar("_AnyVariation", bound=Variation)
 
 
-_Any = TypeVar("_Any", bound=Variation)
-
-
-def _in_some_of(variations: Sequence[_Any], tasks: Collection[str]) -> tuple[_Any, ...]:
+def _in_some_of(variations: Sequence[_AnyVariation], tasks: Collection[str]) -> list[_AnyVariation]:
     """The variations possible in these tasks, limited to these tasks."""
-    narrowed = [
-        variation.with_(tasks=tuple(name for name in variation.tasks if name in tasks)) for variation in variations
-    ]
-    return tuple(new for new, old in zip(narrowed, variations, strict=True) if new.tasks or not old.tasks)
+    possible = []
+    for variation in variations:
+        names = [name for name in variation.tasks if name in tasks]
+        if names or not variation.tasks:
+            possible.append(variation.with_(tasks=names))
+    return possible
 
 
 def load_simulation_config(domain: str | Path) -> SimulationConfig:

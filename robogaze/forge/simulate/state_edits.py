@@ -1,7 +1,7 @@
 """Edits of the state of a recording: objects do impossible things. Each function returns an edit.
 
-Times, places and amounts are drawn from the clip's random generator, so that they do not reveal the fault. If the edit
-is not possible in the recording, the function raises DrawRejected.
+Times, places and amounts are drawn from the clip's random generator and do not reveal the fault. If the edit is not
+possible in the recording, the function raises DrawRejected.
 """
 
 from collections.abc import Callable
@@ -25,16 +25,14 @@ def _moved(
     """An edit that sets an object's pose (place and quaternion) from frame `first` to before frame `last`."""
     start = recorded.recording.scene.qpos_start(obj)
 
-    def state(number: int, whole: Vector) -> Vector:
-        if first <= number < last:
-            whole[start : start + 7] = change(number, whole[start : start + 7].copy())
-        return whole
+    def state(number: int, whole: Vector) -> None:
+        whole[start : start + 7] = change(number, whole[start : start + 7].copy())
 
     return PlaybackEdit((first, last), bodies=(obj,), description_fields={"object": obj}, state=state)
 
 
 def jump(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """An object is elsewhere from one frame to the next: a carried one in its goal, a bystander anywhere."""
+    """An object jumps from one frame to the next: a carried object to its goal, a bystander anywhere."""
     if rng.random() < 0.5 and recorded.carried_subtasks:
         subtask, low, high = recorded.carried_object(rng)
         first, last = recorded.interval(rng, low, high, lasting_share=1.0)
@@ -67,18 +65,16 @@ def appear(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
 
 
 def swap(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """An object becomes one of another kind from one frame to the next, in the hand or on the table."""
+    """An object becomes an object of another kind from one frame to the next, in the hand or on the table."""
     obj, low, high = recorded.resting_or_carried_object(rng, 0.5)
     hidden = other_kind(recorded, obj)
     first, last = recorded.interval(rng, low, high)
     last = last if "short" in recorded.ways else recorded.frame_count
     start, other = recorded.recording.scene.qpos_start(obj), recorded.recording.scene.qpos_start(hidden)
 
-    def state(number: int, whole: Vector) -> Vector:
-        if first <= number < last:
-            whole[other : other + 7] = whole[start : start + 7]
-            whole[start : start + 7] = _GONE
-        return whole
+    def state(number: int, whole: Vector) -> None:
+        whole[other : other + 7] = whole[start : start + 7]
+        whole[start : start + 7] = _GONE
 
     names = {"object": obj, "other": hidden}
     return PlaybackEdit((first, last), bodies=(obj, hidden), description_fields=names, state=state)
@@ -100,7 +96,9 @@ def hover(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     height, rise = rng.uniform(0.05, 0.15), recorded.ramp(rng, 5, 12)
 
     def pose(number: int, pose: Vector) -> Vector:
-        up = ease(number, first, rise) * (1 - (ease(number, last - rise, rise) if last < high else 0.0))
+        up = ease(number, first, rise)
+        if last < high:
+            up *= 1 - ease(number, last - rise, rise)
         pose[2] += height * up
         return pose
 
@@ -115,9 +113,9 @@ def sink(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     depth, ramp = 2 * obj.half_height_m * rng.uniform(0.45, 0.8), recorded.ramp(rng, 6, 14)
 
     def pose(number: int, pose: Vector) -> Vector:
-        down = ease(number, first, ramp) * (
-            1 - (ease(number, last - ramp, ramp) if last < recorded.frame_count else 0.0)
-        )
+        down = ease(number, first, ramp)
+        if last < recorded.frame_count:
+            down *= 1 - ease(number, last - ramp, ramp)
         pose[2] -= depth * down
         return pose
 
@@ -153,10 +151,8 @@ def move_by_itself(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     to = fixture.travel_m * share if fixture.offset_m < fixture.travel_m / 2 else fixture.travel_m * (1 - share)
     place, at = recorded.recording.scene.qpos_start(fixture.name), to / fixture.lever_m
 
-    def state(number: int, whole: Vector) -> Vector:
-        if number >= first:
-            whole[place] += (at - whole[place]) * ease(number, first, frames)
-        return whole
+    def state(number: int, whole: Vector) -> None:
+        whole[place] += (at - whole[place]) * ease(number, first, frames)
 
     window = (first, recorded.frame_count)
     return PlaybackEdit(window, bodies=(fixture.name,), description_fields={"object": fixture.name}, state=state)
@@ -191,18 +187,12 @@ def trail(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     fingers = [recorded.recording.scene.model.joint(f"{subtask.side}{name}").qposadr[0] for name in FINGERS]
     start = recorded.recording.scene.qpos_start(obj)
 
-    def state(number: int, whole: Vector) -> Vector:
-        if first <= number < last:
-            share = ease(number, first, ramp) * (1 - ease(number, last - ramp, ramp + 1))
-            # Neither into the table nor into another object.
-            whole[start + 2] = max(whole[start + 2] - gap * share, min(whole[start + 2], _CLEAR_M))
-            whole[fingers] += (OPEN_M / 2 - whole[fingers]) * share
-        return whole
+    def state(number: int, whole: Vector) -> None:
+        share = ease(number, first, ramp) * (1 - ease(number, last - ramp, ramp + 1))
+        # Neither into the table nor into another object.
+        whole[start + 2] = max(whole[start + 2] - gap * share, min(whole[start + 2], _CLEAR_M))
+        whole[fingers] += (OPEN_M / 2 - whole[fingers]) * share
 
     bodies = (obj, *(f"{subtask.side}{name}" for name in FINGERS))
-    return PlaybackEdit(
-        (first, last),
-        bodies=bodies,
-        description_fields={"object": obj, "hand": recorded.setup.part_names[f"{subtask.side}{HAND}"]},
-        state=state,
-    )
+    names = {"object": obj, "hand": recorded.setup.part_names[f"{subtask.side}{HAND}"]}
+    return PlaybackEdit((first, last), bodies=bodies, description_fields=names, state=state)

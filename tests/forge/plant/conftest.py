@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from robogaze.datasets.manifest import ManifestEntry
-from robogaze.forge.plant.planted_dataset import PlantedDataset, PlantingOptions, plant_clips
+from robogaze.forge.plant.planted_dataset import PlantingOptions, plant_clips
 from robogaze.forge.plant.planting_config import PlantingConfig, load_planting_config
 
 from .sample_clips import INSTRUCTION, scenery, write
@@ -25,11 +25,10 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> tuple[ManifestEntry, ..
 
 
 @pytest.fixture(scope="session")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("planted")
-
-
-@pytest.fixture(scope="session")
-def planted(folder: Path, sources: tuple[ManifestEntry, ...], recipe: PlantingConfig) -> PlantedDataset:
-    """Everything, once in each clip."""
-    return plant_clips(sources, PlantingOptions(recipe, recipe.select(()), 1, 0), folder)
+def folder(
+    tmp_path_factory: pytest.TempPathFactory, sources: tuple[ManifestEntry, ...], recipe: PlantingConfig
+) -> Path:
+    """A data set with every glitch, planted once in each clip."""
+    folder = tmp_path_factory.mktemp("planted")
+    plant_clips(sources, PlantingOptions(recipe, recipe.select(()), 1, 0), folder)
+    return folder

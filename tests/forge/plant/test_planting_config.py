@@ -7,7 +7,7 @@ from domains.folders import make_folder
 
 from robogaze.errors import DomainError, InputError
 from robogaze.forge.plant import PLANTERS
-from robogaze.forge.plant.planting_config import FILE, PlantingConfig, fill_description, load_planting_config
+from robogaze.forge.plant.planting_config import FILE, PlantingConfig, load_planting_config
 
 PLANT = """\
 schema_version: 1
@@ -41,13 +41,6 @@ def test_the_built_in_domain_uses_every_planter(recipe: PlantingConfig) -> None:
     assert all(PLANTERS.load(name) for name in PLANTERS.names())
 
 
-def test_a_domain_has_its_own_glitches(tmp_path: Path) -> None:
-    recipe = load_planting_config(kitchen(tmp_path, PLANT + WORDS))
-    assert {name: glitch.type for name, glitch in recipe.glitches.items()} == dict.fromkeys(
-        ("erase", "reword"), "disappearance"
-    )
-
-
 def test_a_domain_without_the_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"the domain kitchen has no forge\.yaml, so nothing can be planted"):
         load_planting_config(make_folder(tmp_path))
@@ -63,10 +56,6 @@ def test_glitches_are_selected_by_name(recipe: PlantingConfig) -> None:
     assert len(recipe.select(())) == len(recipe.glitches)
     with pytest.raises(InputError, match=r"the domain robot has no glitch 'smaer'; known: smear, "):
         recipe.select(("smaer",))
-
-
-def test_a_description_begins_with_a_capital() -> None:
-    assert fill_description("{where} is dark", {"where": "the picture"}) == "The picture is dark"
 
 
 @pytest.mark.parametrize(

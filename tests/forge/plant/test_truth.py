@@ -9,7 +9,7 @@ from robogaze.core.clip import Layout
 from robogaze.core.report import Report
 from robogaze.core.time import frames_in
 from robogaze.datasets.manifest import ManifestEntry
-from robogaze.forge.plant.planted_dataset import PlantedDataset, PlantingOptions, plant_clips
+from robogaze.forge.plant.planted_dataset import PlantingOptions, plant_clips
 from robogaze.forge.plant.planting_config import PlantingConfig
 from robogaze.forge.plant.planting_scene import differ
 from robogaze.forge.plant.truth import LEAST_SHOWN
@@ -19,7 +19,6 @@ from robogaze.media.decode import Image, read_frames
 from .sample_clips import FRAMES, scenery, write
 from .test_planted_dataset import planted_fields, reports
 
-LEFT_OUT = ("skip", "cut")
 WORDS = ("other_hand", "other_object", "other_colour", "other_place", "other_order")
 IN_PLACE = ("smear", "darken", "shake", "blocks", "tear", "cover", "hold", "reverse", "erase", "paste", "tint")
 
@@ -44,7 +43,7 @@ def made(folder: Path, name: str) -> list[tuple[Report, list[Image], list[Image]
 
 
 @pytest.mark.parametrize("name", IN_PLACE)
-def test_a_span_covers_exactly_the_decoded_frames_that_differ(planted: PlantedDataset, folder: Path, name: str) -> None:
+def test_a_span_covers_exactly_the_decoded_frames_that_differ(folder: Path, name: str) -> None:
     for _, shown, untouched, span in made(folder, name):
         seen = {n for n, pair in enumerate(zip(shown, untouched, strict=True)) if differ(*pair)}
         assert seen <= span
@@ -52,9 +51,7 @@ def test_a_span_covers_exactly_the_decoded_frames_that_differ(planted: PlantedDa
         assert len(seen) >= LEAST_SHOWN * len(span)
 
 
-def test_where_frames_are_left_out_the_span_is_the_first_one_after_the_gap(
-    planted: PlantedDataset, folder: Path
-) -> None:
+def test_where_frames_are_left_out_the_span_is_the_first_one_after_the_gap(folder: Path) -> None:
     for _, shown, untouched, span in made(folder, "skip"):
         (at,) = span
         gap = len(untouched) - len(shown)
@@ -64,9 +61,7 @@ def test_where_frames_are_left_out_the_span_is_the_first_one_after_the_gap(
         assert differ(shown[at], untouched[at])
 
 
-def test_a_cut_clip_is_the_start_of_the_source_and_its_span_the_last_frame(
-    planted: PlantedDataset, folder: Path
-) -> None:
+def test_a_cut_clip_is_the_start_of_the_source_and_its_span_the_last_frame(folder: Path) -> None:
     for report, shown, untouched, span in made(folder, "cut"):
         assert span == {len(shown) - 1}
         assert 0.25 * FRAMES < len(shown) < 0.65 * FRAMES
@@ -76,24 +71,20 @@ def test_a_cut_clip_is_the_start_of_the_source_and_its_span_the_last_frame(
 
 
 @pytest.mark.parametrize("name", WORDS)
-def test_a_changed_instruction_keeps_the_pictures_and_lasts_the_whole_clip(
-    planted: PlantedDataset, folder: Path, name: str
-) -> None:
+def test_a_changed_instruction_keeps_the_pictures_and_lasts_the_whole_clip(folder: Path, name: str) -> None:
     for report, shown, untouched, _ in made(folder, name):
         assert all(np.array_equal(*pair) for pair in zip(shown, untouched, strict=True))
         assert report.events[0].spans == (report.clip.span,)
 
 
-def test_a_frozen_picture_is_the_one_before_and_a_reversed_stretch_runs_backwards(
-    planted: PlantedDataset, folder: Path
-) -> None:
+def test_a_frozen_picture_is_the_one_before_and_a_reversed_stretch_runs_backwards(folder: Path) -> None:
     for _, shown, untouched, span in made(folder, "hold"):
         assert not any(differ(shown[number], untouched[min(span) - 1]) for number in span)
     for _, shown, untouched, span in made(folder, "reverse"):
         assert not any(differ(shown[n], untouched[min(span) + max(span) - n]) for n in span)
 
 
-def test_evidence_is_within_the_span_and_the_description_has_its_times(planted: PlantedDataset, folder: Path) -> None:
+def test_evidence_is_within_the_span_and_the_description_has_its_times(folder: Path) -> None:
     for report in reports(folder).values():
         for event in report.events:
             span = frames_in(event.spans, report.clip.frame_times_s)

@@ -139,7 +139,7 @@ def test_a_lamp_is_lit_while_its_button_is_down(specs: dict[str, ClipSpec]) -> N
     assert lamp in before.differences(on)
 
 
-@pytest.mark.parametrize("task", FRONTS)
+@pytest.mark.parametrize("task", ["open", "close_door"])
 def test_a_front_turned_away_is_rejected(specs: dict[str, ClipSpec], task: str) -> None:
     spec = specs[task]
     behind = replace(spec.first_camera, azimuth=spec.first_camera.azimuth + 180)
@@ -147,7 +147,7 @@ def test_a_front_turned_away_is_rejected(specs: dict[str, ClipSpec], task: str) 
     assert turned_away(replace(spec, playback=playback, twin=playback))
 
 
-@pytest.mark.parametrize("task", OPERATED)
+@pytest.mark.parametrize("task", ["open", "close_door", "press"])
 def test_an_idle_fixture_that_moves_is_rejected(specs: dict[str, ClipSpec], task: str) -> None:
     spec = specs[task]
     recording, idle = spec.playback.recording, spec.sampled.setup.unused_goals[0]
@@ -166,7 +166,9 @@ def test_a_front_that_moves_by_itself_is_the_idle_one(specs: dict[str, ClipSpec]
     idle = spec.sampled.setup.unused_goals[0]
     assert edit.bodies == (idle.name,)
     place, states = recorded.recording.scene.qpos_start(idle.name), recorded.recording.states
-    edited = np.array([edit.state(number, state.copy()) for number, state in enumerate(states)])
+    edited = states.copy()
+    for number in range(*edit.frames):
+        edit.state(number, edited[number])
     assert np.flatnonzero((edited != states).any(axis=0)).tolist() == [place]
     way = edited[:, place]
     assert way[0] == states[0, place]

@@ -14,10 +14,10 @@ pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze
 from robogaze.core.report import Report
 from robogaze.datasets import find_entries
 from robogaze.domains import Domain
-from robogaze.errors import InputError, RunError
+from robogaze.errors import RunError
 from robogaze.forge.simulate import simulated_dataset
 from robogaze.forge.simulate.generate import NoValidDraw, PlannedClip, SimulationContext
-from robogaze.forge.simulate.simulated_dataset import SimulatedDataset, SimulationPlan, select_types, simulate_clips
+from robogaze.forge.simulate.simulated_dataset import SimulatedDataset, SimulationPlan, simulate_clips
 from robogaze.forge.simulate.simulation_config import SimulatedFault, SimulationConfig, Variation
 from robogaze.media.decode import read_frames
 
@@ -132,26 +132,6 @@ def test_the_order_of_clips_depends_on_the_seed_and_reveals_nothing(
         if not isinstance(planned.request.variations[0], SimulatedFault)
     ]
     assert clean != list(range(len(clean)))
-
-
-def test_an_unknown_type_is_answered_with_the_known_ones(recipe: SimulationConfig) -> None:
-    with pytest.raises(InputError, match=r"'wobble' cannot be simulated in place, .*; these types can: task_inc"):
-        select_types(recipe, ["wobble"])
-    assert select_types(recipe, []) == recipe.types
-    assert select_types(recipe, ["blur", "blur"]) == ("blur",)
-
-
-def test_a_type_that_no_chosen_task_allows_is_refused(recipe: SimulationConfig) -> None:
-    with pytest.raises(InputError, match="'wrong_action_order' cannot be simulated in open, press; these types can: "):
-        select_types(recipe.with_tasks(["open", "press"]), ["wrong_action_order"])
-
-
-def test_the_tasks_are_among_the_settings(context: SimulationContext, recipe: SimulationConfig) -> None:
-    plan = SimulationPlan(
-        replace(context, recipe=recipe.with_tasks(["press"])), clips=9, types=("blur",), clean_share=0.5
-    )
-    assert plan.settings["tasks"] == ["press"]
-    assert {planned.request.variations[0].tasks for planned in plan.planned_clips()} == {()}
 
 
 def test_an_interrupt_cancels_clips_that_wait(context: SimulationContext, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,10 +14,9 @@ pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze
 from robogaze.domains import Domain
 from robogaze.errors import InputError
 from robogaze.forge.simulate import BEHAVIOURS, EDITS
-from robogaze.forge.simulate.clip_spec import sample_clip
 from robogaze.forge.simulate.objects import SimulatedObject
 from robogaze.forge.simulate.scene import SURFACES, build_scene
-from robogaze.forge.simulate.scene_sampler import ClipRequest
+from robogaze.forge.simulate.scene_sampler import ClipRequest, sample_scene
 from robogaze.forge.simulate.simulation_config import (
     Links,
     SeverityRule,
@@ -50,7 +49,7 @@ def test_every_make_is_an_edit_or_a_behaviour(recipe: SimulationConfig) -> None:
     assert all(BEHAVIOURS.load(name) for name in BEHAVIOURS.names())
     with pytest.raises(ValidationError, match="make: unknown wobble; known: "):
         recipe.with_(clean=(*recipe.clean, Variation(make="wobble")))
-    assert {fault.make for fault in recipe.second_fault_choices} == set(recipe.second_faults)
+    assert set(recipe.second_faults) <= {fault.make for fault in recipe.faults}
 
 
 def test_secondary_dimensions_and_tasks_of_a_fault_exist(recipe: SimulationConfig, domain: Domain) -> None:
@@ -103,36 +102,23 @@ def test_a_world_has_its_own_objects_and_goals_and_the_same_fixtures(recipe: Sim
     assert recipe.in_world(World()) == recipe
 
 
-@pytest.mark.parametrize(
-    ("objects", "message"),
-    [
-        (("cup", "teapot"), "no object or goal teapot"),
-        (("bottle", "plate"), "name at least two objects and two goals"),
-        (("bottle", "ball", "plate", "basket"), "nothing is left for the task two"),
-    ],
-)
-def test_a_world_without_objects_for_a_task_is_refused(
-    recipe: SimulationConfig, objects: tuple[str, ...], message: str
-) -> None:
-    with pytest.raises(ValidationError, match=f"worlds.bare.objects: .*{message}"):
-        recipe.with_(worlds={"bare": World(objects=objects)})
+@pytest.mark.parametrize("name", [*FITTED, "sixth"])
+def test_every_world_has_enough_for_every_task(recipe: SimulationConfig, name: str) -> None:
+    world = recipe.world(name)
+    assert set(world.objects) <= {*recipe.objects, *recipe.goals}
+    chosen = recipe.in_world(world)
+    assert min(len(chosen.objects), len(chosen.goals)) >= 2
+    for task in (*chosen.tasks.values(), chosen.chain.carry):
+        known = {*chosen.objects, *chosen.goals} if task.goals else {*chosen.fixtures}
+        assert task.objects
+        assert {*task.objects, *task.goals} <= known
 
 
-def test_a_task_with_unknown_objects_is_refused(recipe: SimulationConfig) -> None:
-    place = recipe.tasks["place"].with_(objects=("cube", "teapot"))
-    with pytest.raises(ValidationError, match=r"tasks\.place: there is no teapot; there are: ball, "):
-        recipe.with_(tasks={"place": place})
-    with pytest.raises(ValidationError, match=r"tasks\.open: there is no drawer"):
-        recipe.with_(fixtures={})
-
-
-def test_a_clip_of_a_world_has_only_its_objects(recipe: SimulationConfig) -> None:
+def test_a_scene_of_a_world_has_only_its_objects(recipe: SimulationConfig) -> None:
     world = recipe.world("fifth")
-    spec = sample_clip(
-        recipe, ClipRequest((Variation(make="plain", tasks=("place",)),)), world, np.random.default_rng(2)
-    )
-    kinds = {obj.kind for obj in spec.sampled.setup.objects}
-    assert kinds <= set(world.objects)
+    request = ClipRequest((Variation(make="plain", tasks=("place",)),))
+    sampled = sample_scene(recipe.in_world(world), request, np.random.default_rng(2))
+    assert {obj.kind for obj in sampled.setup.objects} <= set(world.objects)
 
 
 def test_every_surface_and_every_link_style_can_be_built(recipe: SimulationConfig) -> None:
@@ -143,15 +129,9 @@ def test_every_surface_and_every_link_style_can_be_built(recipe: SimulationConfi
     for links in get_args(Links):
         build_scene([], {"": (1.0, 0.0, 0.0)}, World(links=(links,)), np.random.default_rng(0))
     for surface in get_args(Surface):
-        picture = SURFACES[surface](np.array([0.4, 0.5, 0.6]), np.random.default_rng(0))
-        assert picture.shape[:2] == (512, 512)
-        assert picture.std() > 0
-
-
-def test_every_shape_of_a_task_exists(recipe: SimulationConfig) -> None:
-    for task in recipe.tasks.values():
-        assert set(task.objects) <= set(recipe.objects if task.goals else recipe.fixtures)
-        assert set(task.goals) <= {*recipe.goals, *recipe.objects}
+        tone = SURFACES[surface](np.random.default_rng(0))
+        assert tone.shape == (512, 512)
+        assert tone.std() > 0
 
 
 def test_every_phase_of_a_subtask_has_a_description(recipe: SimulationConfig) -> None:
@@ -160,21 +140,12 @@ def test_every_phase_of_a_subtask_has_a_description(recipe: SimulationConfig) ->
     for action in ("place", "push"):
         phases = {move.phase for move in Subtask(obj, goal, "", action).moves()}
         assert phases <= set(recipe.phases)
-    for action, kind in (
-        *(("open", "drawer"), ("close", "drawer")),
-        *(("open", "door"), ("close", "door")),
-        ("press", "button"),
-    ):
+    operated = (("open", "drawer"), ("close", "drawer"), ("open", "door"), ("close", "door"), ("press", "button"))
+    for action, kind in operated:
         fixture = SimulatedObject("a", kind, recipe.fixtures[kind], (1, 1, 1), (0.4, 0.0), movable=False)
         subtask = Subtask(fixture, fixture, "", action)
         phases = {move.phase for move in subtask.moves()}
         assert {subtask.main_phase, subtask.ending_phase} <= phases <= set(recipe.phases)
-
-
-def test_pick_and_place_is_the_most_frequent(recipe: SimulationConfig) -> None:
-    weights = {name: task.weight for name, task in recipe.tasks.items()}
-    assert max(weights, key=lambda name: weights[name]) == "place"
-    assert all(weight <= weights["place"] / 4 for name, weight in weights.items() if name != "place")
 
 
 def test_selected_tasks_keep_their_variations_in_order(recipe: SimulationConfig) -> None:
@@ -190,17 +161,6 @@ def test_selected_tasks_keep_their_variations_in_order(recipe: SimulationConfig)
         "detour",
     }
     assert recipe.with_tasks([]) is recipe
-
-
-def test_an_unknown_task_is_answered_with_the_known_ones(recipe: SimulationConfig) -> None:
-    with pytest.raises(InputError, match="unknown task 'fold'; known: place, two, "):
-        recipe.with_tasks(["place", "fold"])
-
-
-def test_tasks_without_a_fault_are_refused(recipe: SimulationConfig) -> None:
-    right_only = recipe.with_(faults=[fault.with_(tasks=["two"]) for fault in recipe.faults], second_faults=())
-    with pytest.raises(InputError, match="no fault is possible in push"):
-        right_only.with_tasks(["push"])
 
 
 def test_the_first_severity_rule_whose_conditions_hold_decides() -> None:
@@ -239,13 +199,3 @@ def test_every_way_of_a_difficulty_is_possible_for_some_fault(recipe: Simulation
 def test_an_unknown_difficulty_is_answered_with_the_known_ones(recipe: SimulationConfig) -> None:
     with pytest.raises(InputError, match="unknown difficulty 'fiendish'; known: hard"):
         recipe.difficulty("fiendish")
-
-
-def test_a_chain_joins_its_instructions(recipe: SimulationConfig) -> None:
-    words = recipe.chain.words(4)
-    assert [text.format(instruction="press it.") for text in words] == [
-        "First, press it.",
-        "Then, press it.",
-        "Then, press it.",
-        "Finally, press it.",
-    ]
