@@ -227,8 +227,8 @@ async def test_a_stage_that_fails_in_a_rehearsal_is_named_with_its_line(folder: 
 async def test_a_clip_without_an_instruction_is_rehearsed_too(folder: Path) -> None:
     prompt = folder / "prompts" / "context.md.j2"
     prompt.parent.mkdir()
-    prompt.write_text("A clip.\n{{ instruction.strip() }}\n")
-    with pytest.raises(DomainError, match="has no attribute 'strip'") as error:
+    prompt.write_text("A clip.\n{{ instruction[0] }}\n")
+    with pytest.raises(DomainError, match="has no element 0") as error:
         await rehearse(Pipeline.build(load_domain(folder), "vanilla"))
     assert (error.value.path, error.value.line) == (prompt, 2)
 
