@@ -72,7 +72,7 @@ def open_clip(
         pictures_fps=_pictures_fps(pipeline, models),
     )
     try:
-        clip = clip_record(entry, decoded)
+        clip = _clip_record(entry, decoded)
         evidence = None if recorder is None else recorder.evidence(clip.layout.active, clip.duration_s)
         media = {
             "decoder": "pyav",
@@ -116,7 +116,7 @@ def content_sha256(entry: ManifestEntry) -> str:
     return content
 
 
-def clip_record(entry: ManifestEntry, decoded: DecodedClip) -> Clip:
+def _clip_record(entry: ManifestEntry, decoded: DecodedClip) -> Clip:
     """The record of a decoded clip. Raises VideoError as `content_sha256` does."""
     content, times_s = content_sha256(entry), tuple(decoded.times_s)
     is_part = entry.start_s is not None or entry.end_s is not None

@@ -4,7 +4,8 @@ It renders every prompt with real values, with and without an instruction, and m
 domain are found before a run is paid for.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from functools import cache
 from hashlib import sha256
 
@@ -16,13 +17,12 @@ from robogaze.backends.rehearsal import RehearsalBackend
 from robogaze.core.clip import Clip, Layout
 from robogaze.core.data import first_fault
 from robogaze.core.pictures import PictureSettings
-from robogaze.core.report import Provenance, Report
+from robogaze.core.report import Failure
+from robogaze.diagnose import OpenClip, diagnose
 from robogaze.errors import DomainError, FailureKind
 from robogaze.evidence import ClipSignals, SignalExtractor, SignalRecorder, load_extractors
 from robogaze.media import DecodedClip
 from robogaze.media.decode import Image
-from robogaze.stages.client import ModelClient
-from robogaze.stages.context import Context
 from robogaze.stages.pipeline import Pipeline
 
 _DURATION_S, _FPS, _SIDE_PX = 4, 8, 64
@@ -36,17 +36,19 @@ async def rehearse(pipeline: Pipeline) -> None:
     clip, decoded, signals = noise_clip(pipeline.measures)
     config = ModelsConfig(models={"rehearsal": ModelConfig(kind="scripted")}, roles={"vlm": "rehearsal"})
     models = Models(config, {"rehearsal": RehearsalBackend()})
-    try:
+    with closing(decoded):
         for variant in (clip, clip.with_(instruction=None)):
-            client = ModelClient(pipeline.domain, variant, decoded, models)
-            context = await pipeline.run(pipeline.start(variant, signals), client)
-            _check_failures(pipeline, context)
-            _check_report(pipeline, context, client)
-    finally:
-        decoded.close()
+            try:
+                report = await diagnose(OpenClip(variant, decoded, signals, {"layout": "given"}), pipeline, models)
+            except ValidationError as error:
+                _, message = first_fault(error)
+                path = pipeline.domain.pipelines[pipeline.name].path
+                raise DomainError(f"the results of a rehearsal do not make a valid report: {message}", path) from error
+            if pipeline.start(variant).dimensions:
+                _check_failures(pipeline, report.failures)
 
 
-def _check_failures(pipeline: Pipeline, context: Context) -> None:
+def _check_failures(pipeline: Pipeline, failures: Sequence[Failure]) -> None:
     """Raise DomainError for a stage that failed, unless a rehearsal cannot avoid it."""
     # A stage that lets the model reason first sends no schema, so the rehearsal has no answer for it. Signals that
     # cannot be measured in noise and hypotheses that stay undecided are not errors of the pipeline.
@@ -54,31 +56,10 @@ def _check_failures(pipeline: Pipeline, context: Context) -> None:
         name for name, stage in pipeline.stages if getattr(stage, "reasoning", False) or stage.role() is None
     }
     spec = pipeline.domain.pipelines[pipeline.name]
-    for failure in context.failures if context.dimensions else ():
+    for failure in failures:
         if failure.stage not in unconstrained and failure.kind is not FailureKind.UNDECIDED:
             line = next(stage.line for stage in spec.stages if stage.name == failure.stage)
             raise DomainError(f"{failure.stage} fails in a rehearsal: {failure.message}", spec.path, line)
-
-
-def _check_report(pipeline: Pipeline, context: Context, client: ModelClient) -> None:
-    """Raise DomainError when the results do not make a valid report."""
-    try:
-        Report(
-            clip=context.clip,
-            domain=pipeline.domain.ref,
-            pipeline=pipeline.name,
-            author="rehearsal",
-            coverage=dict(context.coverage),
-            events=context.events or (),
-            hypotheses=context.hypotheses or (),
-            failures=context.failures,
-            usage=client.usage(),
-            provenance=Provenance(pictures=tuple(client.pictures.values()), calls=client.ledger()),
-        )
-    except ValidationError as error:
-        _, message = first_fault(error)
-        path = pipeline.domain.pipelines[pipeline.name].path
-        raise DomainError(f"the results of a rehearsal do not make a valid report: {message}", path) from error
 
 
 def noise_clip(measured: bool) -> tuple[Clip, DecodedClip, ClipSignals | None]:

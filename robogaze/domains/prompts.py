@@ -16,10 +16,8 @@ import jinja2
 from jinja2 import meta, nodes
 
 from robogaze.domains.contract import record
-from robogaze.domains.links import check_inside
-from robogaze.domains.render_limits import LIMITS, RenderLimits, concat, metered
-from robogaze.domains.sandbox import SandboxedTemplates
-from robogaze.domains.yaml_files import YamlText, parse_yaml, read_text
+from robogaze.domains.sandbox import SandboxedTemplates, concat, metered
+from robogaze.domains.yaml_files import parse_yaml, read_text
 from robogaze.errors import DomainError
 
 SUFFIX = ".md.j2"
@@ -43,14 +41,6 @@ def quoted(value: Any) -> str:
     return "".join(_ENCODER.iterencode(value))
 
 
-def _quoted(value: Any) -> str:
-    """The filter `quoted`, whose output is counted."""
-    return concat(_ENCODER.iterencode(value))
-
-
-_FILTERS = {"quoted": _quoted}
-
-
 def _plain(value: Any) -> Any:
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
@@ -60,6 +50,7 @@ def _plain(value: Any) -> Any:
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=_plain)
+_FILTERS = {"quoted": lambda value: concat(_ENCODER.iterencode(value))}
 
 
 def _split(source: str) -> tuple[str, str]:
@@ -71,14 +62,9 @@ def _split(source: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Prompts:
-    """The prompts of one domain, from folders in order of precedence.
-
-    No link below `domain_path`, the folder of a user's domain, may lead out of it. `limits` apply to each rendering.
-    """
+    """The prompts of one domain, from folders in order of precedence."""
 
     folders: tuple[Path, ...]
-    domain_path: Path | None = None
-    limits: RenderLimits = LIMITS
 
     @cached_property
     def _environment(self) -> SandboxedTemplates:
@@ -91,7 +77,7 @@ class Prompts:
         return _blank(front) + body, str(path), None
 
     def path(self, name: str) -> Path:
-        """The file of a prompt. Raises DomainError if no folder has it, or if it leads out of its folder."""
+        """The file of a prompt. Raises DomainError if no folder has it, or if the name leads out of them."""
         parts = Path(name).parts
         if not parts or ".." in parts or Path(name).is_absolute() or "\0" in name:
             raise DomainError(
@@ -100,8 +86,6 @@ class Prompts:
         for folder in self.folders:
             path = folder / f"{name}{SUFFIX}"
             if path.is_file():
-                if self.domain_path is not None and folder.is_relative_to(self.domain_path):
-                    check_inside(path, self.domain_path)
                 return path
         tried = ", ".join(str(folder) for folder in self.folders) or "no folder, because there is none"
         raise DomainError(f"this prompt is missing (looked in {tried})", Path(f"{name}{SUFFIX}"))
@@ -113,7 +97,7 @@ class Prompts:
         the sandbox refuses or exceeds its limits.
         """
         try:
-            with metered(self.limits):
+            with metered():
                 return self._environment.get_template(f"{name}{SUFFIX}").render(variables).strip()
         except jinja2.TemplateSyntaxError as error:
             raise DomainError(str(error.message), Path(error.filename or self.path(name)), error.lineno) from error
@@ -122,8 +106,7 @@ class Prompts:
 
     def check(self, name: str, provided: Sequence[str]) -> None:
         """Raise DomainError if the prompt, or one that it includes, uses a variable that is not provided."""
-        with metered(self.limits):
-            self._check(self.path(name), frozenset(provided), set())
+        self._check(self.path(name), frozenset(provided), set())
 
     def _check(self, path: Path, provided: frozenset[str], seen: set[tuple[Path, frozenset[str]]]) -> None:
         if (path, provided) in seen:
@@ -141,36 +124,22 @@ class Prompts:
                 raise DomainError(f"includes a file that does not exist: {error}", path, line) from error
             self._check(below, visible, seen)
 
-    @cached_property
-    def _contracts(self) -> dict[str, dict[str, Any]]:
-        return {}
-
     def contract(self, name: str) -> dict[str, Any]:
         """The fields that the prompt's front matter declares. Raises DomainError if there are none, or invalid ones."""
-        if name not in self._contracts:
-            self._contracts[name] = self._read_contract(name)
-        return self._contracts[name]
-
-    def _read_contract(self, name: str) -> dict[str, Any]:
         path = self.path(name)
         front, _ = _split(read_text(path))
         if not front:
             raise DomainError("needs front matter that declares its answer", path, 1)
         declared = parse_yaml(front.removeprefix(_FENCE).removesuffix(_FENCE), path, first_line=2)
-        fields = self._fields(declared)
+        if not isinstance(declared.content, dict) or set(declared.content) != {"answer"}:
+            raise declared.fault("front matter must have exactly one key, 'answer'")
+        fields: dict[str, Any] = declared.content["answer"]
+        if not isinstance(fields, dict) or not fields:
+            raise declared.fault("'answer' must be a mapping of field names to kinds", ("answer",))
         try:
             record(name, fields)
         except ValueError as error:
             raise declared.fault(str(error), ("answer",)) from error
-        return fields
-
-    @staticmethod
-    def _fields(declared: YamlText) -> dict[str, Any]:
-        if not isinstance(declared.content, dict) or set(declared.content) != {"answer"}:
-            raise declared.fault("front matter must have exactly one key, 'answer'")
-        fields = declared.content["answer"]
-        if not isinstance(fields, dict) or not fields:
-            raise declared.fault("'answer' must be a mapping of field names to kinds", ("answer",))
         return fields
 
 
@@ -184,7 +153,6 @@ def _parsed(source: str, path: Path) -> tuple[nodes.Template, Mapping[str, int]]
     front, body = _split(source)
     try:
         tree = environment.parse(_blank(front) + body, filename=str(path))
-        _check_words(tree, environment, path)
         undeclared = meta.find_undeclared_variables(tree)
     except jinja2.TemplateSyntaxError as error:
         raise DomainError(str(error.message), path, error.lineno) from error
@@ -193,18 +161,8 @@ def _parsed(source: str, path: Path) -> tuple[nodes.Template, Mapping[str, int]]
     return tree, {name: line for line, name in loads if name in undeclared}
 
 
-def _check_words(tree: nodes.Template, environment: SandboxedTemplates, path: Path) -> None:
-    """Raise DomainError for an unknown filter or test, which Jinja would only find when its branch is rendered."""
-    for filter_ in tree.find_all(nodes.Filter):
-        if filter_.name not in environment.filters:
-            raise DomainError(f"there is no filter {filter_.name!r}", path, filter_.lineno)
-    for test in tree.find_all(nodes.Test):
-        if test.name not in environment.tests:
-            raise DomainError(f"there is no test {test.name!r}", path, test.lineno)
-
-
 def _blank(front: str) -> str:
-    """A Jinja comment with as many lines."""
+    """A Jinja comment with as many lines as the front matter."""
     return "{#" + "\n" * front.count("\n") + "#}" if front else ""
 
 

@@ -7,11 +7,9 @@ from pathlib import Path
 
 import robogaze
 
-RESOURCES = ("taxonomy", "prompts", "judges", "datasets")
-
 
 def resource_folder(name: str) -> Path:
-    """The folder with a name of RESOURCES. Raises FileNotFoundError if the installation lacks it."""
+    """The folder of data with a name, such as "prompts". Raises FileNotFoundError if the installation lacks it."""
     package = Path(robogaze.__file__).parent
     candidates = (package / "_resources" / name, package.parent / name)
     for folder in candidates:

@@ -5,8 +5,7 @@ limited.
 """
 
 from collections.abc import Mapping
-from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -51,32 +50,14 @@ class YamlText:
             key = key[:-1]
         return DomainError(message, self.path, self.lines.get(key))
 
-    def parse(self, kind: type[T], key: Key = ()) -> T:
-        """The part of the file below `key` as a record.
-
-        Raises DomainError for the first error, with the number of further ones.
-        """
-        part = self.content
-        for step in key:
-            part = part[step]
+    def parse(self, kind: type[T]) -> T:
+        """The content as a record. Raises DomainError for the first error."""
         try:
-            return TypeAdapter(kind).validate_python(part)
+            return TypeAdapter(kind).validate_python(self.content)
         except ValidationError as error:
             place, found = first_fault(error)
-            others = _count(error) - 1
-            more = f" (and {others} more)" if others else ""
-            message = f"{dotted(place)}: {found}{more}" if place else f"{found}{more}"
-            raise self.fault(message, (*key, *place)) from error
-
-
-def _count(error: ValidationError) -> int:
-    """The number of errors.
-
-    pydantic also reports a list as too short if an item in it is wrong; an error that only follows from another one
-    inside it is not counted.
-    """
-    places = [fault["loc"] for fault in error.errors(include_url=False)]
-    return sum(not any(other != place and other[: len(place)] == place for other in places) for place in places)
+            message = f"{dotted(place)}: {found}" if place else found
+            raise self.fault(message, place) from error
 
 
 def read_yaml(path: Path) -> YamlText:
@@ -106,19 +87,13 @@ def read_text(path: Path) -> str:
         raise DomainError(f"cannot be read as UTF-8 text: {error}", path) from error
 
 
+@lru_cache(maxsize=256)
 def parse_yaml(text: str, path: Path, first_line: int = 1) -> YamlText:
     """Parse YAML that starts at a line of a file; otherwise like `read_yaml`.
 
     Values are texts, numbers, true and false, null, dates, lists and mappings. Aliases are allowed as long as their
-    expanded content is within the limits on values and depth.
+    expanded content is within the limits on values and depth. The result is kept, so callers must not change it.
     """
-    kept = _parsed(text, path, first_line)
-    return replace(kept, content=deepcopy(kept.content))
-
-
-@lru_cache(maxsize=256)
-def _parsed(text: str, path: Path, first_line: int) -> YamlText:
-    """Kept, because a domain is loaded by many functions, and copying a content takes a tenth of parsing it."""
     try:
         _check_depth(text, path, first_line)
         loader = _LOADER(text)
@@ -156,7 +131,7 @@ def _check_depth(text: str, path: Path, first_line: int) -> None:
 
 
 def _check_nodes(root: yaml.Node, loader: Any, path: Path, first_line: int) -> None:
-    """Raise DomainError for aliases that recurse or multiply, and for a scalar that is not what it looks like."""
+    """Raise DomainError for aliases that recurse or multiply, and for a scalar that its tag does not allow."""
     sizes: dict[int, tuple[int, int]] = {}
     open_: set[int] = set()
 

@@ -31,11 +31,6 @@ class RenderedRequest:
     request: Request
     prompt_file: Path
 
-    @property
-    def images(self) -> tuple[FrameImage, ...]:
-        """The images, in order."""
-        return tuple(part for part in self.request.parts if isinstance(part, FrameImage))
-
 
 @dataclass(frozen=True)
 class RenderedStage:
@@ -55,7 +50,7 @@ class RenderedStage:
     made_up: int = 0
 
     def one_per_prompt(self) -> "RenderedStage":
-        """The same with the first request of each prompt only."""
+        """The stage with only the first request of each prompt."""
         first = {request.query.prompt: request for request in reversed(self.requests)}
         return replace(self, requests=tuple(request for request in self.requests if request in first.values()))
 

@@ -7,7 +7,6 @@ domain, cited frames to those that were shown, and times to the length of the cl
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from typing import Annotated, Any, Literal, Self, TypeVar, get_args, get_origin
 
@@ -67,7 +66,7 @@ def _made(name: str, base: type[A], fields: dict[str, tuple[Any, Any]]) -> type[
 
 
 def _structure(kind: Any) -> Any:
-    """What makes two types equal. A class is only equal to itself; what bounds a type is compared by its text."""
+    """A key that is equal for equal types. A class is equal only to itself; bounds are compared by their text."""
     arguments = get_args(kind)
     if not arguments:
         return kind if isinstance(kind, type) else repr(kind)
@@ -127,7 +126,6 @@ class RecurringFaultAnswer(FaultAnswer):
 F = TypeVar("F", bound=FaultAnswer)
 
 
-@lru_cache(maxsize=256)
 def fault_contract(
     base: type[F], duration_s: float, dimensions: tuple[Dimension, ...], frames: tuple[int, ...]
 ) -> type[F]:
@@ -144,7 +142,6 @@ def fault_contract(
     )
 
 
-@lru_cache(maxsize=256)
 def list_answer(name: str, item: type[BaseModel], limit: int, least: int = 0) -> type[Answer]:
     """A contract with one field, a list with at least `least` and at most about `limit` items."""
     return _made(name.title(), Answer, {name: (list_of(item, limit, least), ...)})

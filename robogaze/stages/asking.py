@@ -7,7 +7,7 @@ recorded in the ledger: which images were shown, how it ended and what it cost.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypedDict
+from typing import Any, TypedDict
 
 from pydantic import BaseModel
 
@@ -23,9 +23,6 @@ TRIES = 3
 
 Parts = tuple[str | FrameImage, ...]
 """Text and images, in the order in which a model sees them."""
-
-Known = Literal["suspicions", "observations", "segments", "task", "scene"]
-"""A part of what is known about a clip that a query may hide from the model."""
 
 
 class SystemVariables(TypedDict):
@@ -57,7 +54,7 @@ class Query:
     the request, `extra_images` after what is known about the clip. `contract` is the type of the answer; `check`
     returns an error that the contract cannot express, or None. `constrained` is False where the model may reason
     before it answers, so that no schema is sent. `sample` distinguishes independent answers to the same prompt.
-    `hide` names the parts of what is known about the clip that the model is not shown.
+    With `hide_suspicions` the model is not shown what the observations found suspicious.
     """
 
     stage: str
@@ -73,7 +70,7 @@ class Query:
     temperature: float | None = None
     constrained: bool = True
     check: Callable[[Any], str | None] = lambda answer: None
-    hide: frozenset[Known] = frozenset()
+    hide_suspicions: bool = False
 
 
 class Asker:

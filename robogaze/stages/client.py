@@ -20,11 +20,11 @@ from robogaze.core.time import Span
 from robogaze.domains import Domain
 from robogaze.evidence import summarise
 from robogaze.media import DecodedClip
-from robogaze.stages.asking import Asker, Known, NoAnswer, Query, RetryVariables, SystemVariables
+from robogaze.stages.asking import Asker, NoAnswer, Query, RetryVariables, SystemVariables
 from robogaze.stages.context import Context
 from robogaze.threads import on_core
 
-__all__ = ["PROMPTS", "ContextVariables", "Known", "ModelClient", "NoAnswer", "Query"]
+__all__ = ["PROMPTS", "ContextVariables", "ModelClient", "NoAnswer", "Query"]
 
 _SHEET_FRAMES = SHEET_COLUMNS**2
 _READING_GRIDS, _READING_SIDE_PX = ((3, 3), (4, 2)), 1600
@@ -150,9 +150,7 @@ class ModelClient(Asker):
         return (*query.images, known, *query.extra_images, prompts.render(query.prompt, query.variables))
 
     def _known(self, context: Context, query: Query) -> ContextVariables:
-        hide = query.hide
-        observations = None if "observations" in hide else context.observations
-        suspicions = [text for observation in context.observations or () for text in observation.suspicions]
+        suspicions = tuple(text for observation in context.observations or () for text in observation.suspicions)
         return ContextVariables(
             has_pictures=bool(query.images or query.extra_images),
             duration_s=self.clip.duration_s,
@@ -160,11 +158,11 @@ class ModelClient(Asker):
             views=self.clip.layout.active,
             clip_text=self.domain.file.clip_text,
             instruction=self.clip.instruction,
-            task=None if "task" in hide else context.task,
-            scene=None if "scene" in hide else context.scene,
+            task=context.task,
+            scene=context.scene,
             memory=context.memory,
-            observations=observations,
-            suspicions=() if hide & {"suspicions", "observations"} else tuple(suspicions),
-            segments=None if "segments" in hide else context.segments,
+            observations=context.observations,
+            suspicions=() if query.hide_suspicions else suspicions,
+            segments=context.segments,
             measurements=None if context.evidence is None else tuple(summarise(context.evidence)),
         )

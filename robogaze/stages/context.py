@@ -64,5 +64,5 @@ class Context:
         return replace(self, coverage=merged)
 
     def covering_all(self, coverage: Coverage) -> Self:
-        """The same for a stage that examines all dimensions at once."""
+        """The context with one coverage for all its dimensions; better coverage by an earlier stage is kept."""
         return self.covering(dict.fromkeys(self.dimensions, coverage))

@@ -18,7 +18,7 @@ finding does not mean no fault.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import ClassVar, TypedDict
+from typing import TypedDict
 
 from pydantic import Field
 
@@ -94,15 +94,12 @@ class Measure(Stage):
     `classifiers` are names of files in the domain's folder `classifiers`.
     """
 
-    prompts: ClassVar[Mapping[str, type]] = {}
-
     classifiers: tuple[Name, ...] = ()
     rules: tuple[EventRule, ...] = ()
     partial: tuple[Name, ...] = ()
     unmeasured: Allowance = Allowance()
 
     def writes(self) -> frozenset[Slot]:
-        """The evidence and the hypotheses."""
         return frozenset({"evidence", "hypotheses"})
 
     def examines(self) -> bool:
@@ -118,7 +115,6 @@ class Measure(Stage):
         return frozenset(self.partial)
 
     def templates(self) -> Mapping[str, type]:
-        """The descriptions of the rules."""
         return {rule.describe: MeasureVariables for rule in self.rules}
 
     def check(self, domain: Domain) -> None:
@@ -151,7 +147,6 @@ class Measure(Stage):
         )
 
     async def run(self, context: Context, client: ModelClient) -> Context:
-        """Apply the rules; no model is asked."""
         assert context.evidence is not None, "diagnose measures the clip for a pipeline with this stage"
         domain = client.domain
         evidence = with_classes(context.evidence, self._load_classifiers(domain))
@@ -277,7 +272,7 @@ class Measure(Stage):
 
 
 def _coverage_with_gaps(gaps: Sequence[MeasurementGap], possible: int) -> Coverage:
-    """The coverage of a dimension with gaps beyond the allowance, of so many possible ones (types times views)."""
+    """The coverage of a dimension with gaps beyond the allowance; `possible` is the number of types times views."""
     widest = max(gaps, key=lambda gap: gap.frames / gap.of)
     nowhere = sum(gap.frames == gap.of for gap in gaps) == possible
     state: CoverageState = "not_examined" if nowhere else "partial"

@@ -1,9 +1,7 @@
 """A pipeline: stages in order, checked as a whole before the first request."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -148,7 +146,10 @@ def _stage(spec: StageSpec, pipeline: PipelineSpec, domain: Domain) -> Stage:
     try:
         stage = STAGES.load(spec.name).model_validate(spec.parameters)
         for prompt, variables in stage.templates().items():
-            _check_there(prompt, spec, path, domain)
+            try:
+                domain.prompts.path(prompt)
+            except DomainError as error:
+                raise DomainError(f"{spec.name} needs {error}", path, spec.line) from error
             domain.prompts.check(prompt, tuple(variables.__annotations__))
         stage.check(domain)
     except ValidationError as error:
@@ -157,24 +158,6 @@ def _stage(spec: StageSpec, pipeline: PipelineSpec, domain: Domain) -> Stage:
     except ValueError as error:
         raise DomainError(f"{spec.name}: {error}", path, spec.line) from error
     return stage
-
-
-def _check_there(prompt: str, spec: StageSpec, path: Path, domain: Domain) -> None:
-    """Raise DomainError, at the line that names the prompt, if there is no such prompt."""
-    try:
-        domain.prompts.path(prompt)
-    except DomainError as error:
-        place = next(_places(prompt, spec.parameters), ())
-        raise DomainError(f"{spec.name} needs {error}", path, _line(spec, place)) from error
-
-
-def _places(wanted: str, written: Any, place: Key = ()) -> Iterator[Key]:
-    """The keys at which a text is written, in nested YAML."""
-    if written == wanted:
-        yield place
-    inside = written.items() if isinstance(written, dict) else enumerate(written) if isinstance(written, list) else ()
-    for step, part in inside:
-        yield from _places(wanted, part, (*place, step))
 
 
 def _line(spec: StageSpec, place: Key) -> int | None:

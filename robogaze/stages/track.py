@@ -10,8 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from pydantic import Field
-
 from robogaze.backends import Models
 from robogaze.core.context import ObjectTrack
 from robogaze.core.events import Box
@@ -25,6 +23,8 @@ from robogaze.stages.client import ModelClient
 from robogaze.stages.context import Context, Slot
 from robogaze.threads import check, on_core
 
+RATE_FPS, MOST_OBJECTS = 16.0, 8
+
 SIDE_PX = 320
 """The longer side of the working picture: a crop needs no more than the place of its object."""
 
@@ -36,13 +36,10 @@ The time that a picture takes grows with the square of the box's area, because t
 
 
 class Track(Stage):
-    """Extends the tracks of the first `max_objects` objects over the clip, in at most `rate_fps` frames per second.
+    """Extends the tracks of the first MOST_OBJECTS objects over the clip, in at most RATE_FPS frames per second.
 
     An object is followed in every view in which it has a box.
     """
-
-    rate_fps: float = Field(default=16.0, gt=0)
-    max_objects: int = Field(default=8, ge=1)
 
     def reads(self) -> frozenset[Slot]:
         return frozenset({"tracks"})
@@ -55,8 +52,8 @@ class Track(Stage):
         if not tracks:
             return replace(context, tracks=())
         times_s = client.clip.frame_times_s
-        numbers = Regime(rate_fps=self.rate_fps).frames(times_s, client.clip.duration_s)
-        reasons = _reasons(tracks, self.max_objects, client.decoded_clip)
+        numbers = Regime(rate_fps=RATE_FPS).frames(times_s, client.clip.duration_s)
+        reasons = _reasons(tracks, client.decoded_clip)
         able = [track for place, track in enumerate(tracks) if place not in reasons]
         boxes = await on_core(_follow, client.decoded_clip, able, numbers, learned_chase(client.models))
         extended = iter([track.with_(boxes=found) for track, found in zip(able, boxes, strict=True)])
@@ -72,7 +69,7 @@ def learned_chase(models: Models | None) -> BeginChase | None:
     return partial(ByMask, models.tracker.masks)
 
 
-def _reasons(tracks: Sequence[ObjectTrack], max_objects: int, clip: DecodedClip) -> Mapping[int, str]:
+def _reasons(tracks: Sequence[ObjectTrack], clip: DecodedClip) -> Mapping[int, str]:
     """Why tracks are not followed, by their position."""
     first = clip.views(0)[0]
     followed: set[str] = set()
@@ -82,8 +79,8 @@ def _reasons(tracks: Sequence[ObjectTrack], max_objects: int, clip: DecodedClip)
             reasons[place] = "it has no box in the first frame"
         elif not can_follow(track.boxes[0], first, SIDE_PX):
             reasons[place] = "it is too small"
-        elif track.name not in followed and len(followed) == max_objects:
-            reasons[place] = f"no more than {max_objects} are followed"
+        elif track.name not in followed and len(followed) == MOST_OBJECTS:
+            reasons[place] = f"no more than {MOST_OBJECTS} are followed"
         else:
             followed.add(track.name)
     return reasons

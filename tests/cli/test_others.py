@@ -89,12 +89,10 @@ def test_serve_lets_through_what_a_model_is_shown_by_default(robogaze: Shell) ->
 def test_serve_has_room_for_the_largest_request_of_the_papers_pipeline(robogaze: Shell) -> None:
     from robogaze.backends import ModelConfig
     from robogaze.core.pictures import PictureSettings
-    from robogaze.domains import load_domain
-    from robogaze.stages.pipeline import Pipeline
+    from robogaze.stages.robogaze.verify import CLOSE_UP_FRAMES
 
-    (critic,) = (one for name, one in Pipeline.build(load_domain("robot"), "full").stages if name == "verify")
     model = ModelConfig(kind="scripted")
-    pictures = (model.frames.at_most or 0) + critic.close_up_frames
+    pictures = (model.frames.at_most or 0) + CLOSE_UP_FRAMES
     a_picture = math.ceil(PictureSettings().max_side_px / 28) ** 2  # a square clip, and the smaller patches in use
     text = 16_000  # measured: 12,700 for 36 wordy hypotheses about a clip of 17 s
     words = shlex.split(robogaze("serve", "m", "--print").out)

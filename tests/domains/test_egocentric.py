@@ -152,16 +152,6 @@ async def test_prompts_say_that_the_clip_is_real_and_who_wears_the_camera(egocen
     assert "the left hand does the work" not in critic, "the critic is not shown suspicions"
 
 
-async def test_without_an_instruction_the_task_is_not_examined(egocentric: Domain, video: Path) -> None:
-    report, _ = await examine(egocentric, video, None)
-    for name in ("task_progress", "instruction_consistency"):
-        assert (report.coverage[name].state, report.coverage[name].reason) == (
-            "not_examined",
-            "the clip has no instruction",
-        )
-    assert report.verdict != "clean"
-
-
 def test_it_brings_no_python() -> None:
     """Its folders hold data, and the package does not know its name."""
     folders = (domain_folders()["egocentric"], resource_folder("prompts") / "egocentric")

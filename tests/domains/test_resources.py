@@ -3,10 +3,10 @@
 import pytest
 
 from robogaze.domains import domain_folders
-from robogaze.domains.resources import RESOURCES, resource_folder
+from robogaze.domains.resources import resource_folder
 
 
-@pytest.mark.parametrize("name", RESOURCES)
+@pytest.mark.parametrize("name", ["taxonomy", "prompts", "judges", "datasets"])
 def test_every_resource_folder_is_found_from_any_working_directory(
     name: str, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,6 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from pydantic import Field
 
 from robogaze.backends import ModelsConfig
 from robogaze.backends.scripted import ScriptedBackend
@@ -26,14 +25,6 @@ class Shelf(Data):
     cups: tuple[Cup, ...]
 
 
-class Cupboard(Data):
-    shelves: tuple[Shelf, ...] = Field(min_length=1)
-
-
-class House(Data):
-    cupboards: tuple[Cupboard, ...] = Field(min_length=1)
-
-
 def fault(text: str, first_line: int = 1) -> DomainError:
     with pytest.raises(DomainError) as caught:
         parse_yaml(text, PATH, first_line).parse(Shelf)
@@ -43,11 +34,6 @@ def fault(text: str, first_line: int = 1) -> DomainError:
 def test_a_valid_file_becomes_a_record() -> None:
     text = "cups:\n  - colour: red\n    sizes: [1, 2]\n  - {colour: blue}\n"
     assert parse_yaml(text, PATH).parse(Shelf) == Shelf(cups=(Cup(colour="red", sizes=(1, 2)), Cup(colour="blue")))
-
-
-def test_a_part_can_be_read_by_its_key() -> None:
-    text = "shelves:\n  - cups: []\n  - cups:\n      - {colour: red}\n"
-    assert parse_yaml(text, PATH).parse(Shelf, ("shelves", 1)) == Shelf(cups=(Cup(colour="red"),))
 
 
 @pytest.mark.parametrize(
@@ -78,32 +64,8 @@ def test_a_fault_has_its_line(text: str, line: int, message: str) -> None:
     assert str(error).startswith(f"cups.yaml:{line}: ")
 
 
-def test_of_several_errors_one_is_named_and_the_others_are_counted() -> None:
-    assert str(fault("cups:\n  - colour: 5\n  - colour: 6\n")) == (
-        "cups.yaml:2: cups.0.colour: Input should be a valid string (and 1 more)"
-    )
-
-
 def test_of_several_errors_a_misspelt_key_comes_first() -> None:
-    assert str(fault("cups:\n  - color: red\n")) == "cups.yaml:2: cups.0.color: unknown key (and 1 more)"
-
-
-@pytest.mark.parametrize(
-    ("cups", "more"), [("[{colour: 5}]", ""), ("[{colour: 5}, {colour: 6}]", " (and 1 more)"), ("7", "")]
-)
-def test_a_list_is_no_shorter_for_what_is_wrong_in_it(cups: str, more: str) -> None:
-    text = f"cupboards:\n  - shelves:\n      - cups: {cups}\n"
-    with pytest.raises(DomainError) as caught:
-        parse_yaml(text, PATH).parse(House)
-    assert caught.value.line == 3
-    assert caught.value.message.endswith(more)
-    assert ("more)" in caught.value.message) is bool(more)
-
-
-def test_a_list_that_is_too_short_is_a_fault_of_its_own() -> None:
-    with pytest.raises(DomainError, match=r"cupboards\.0\.shelves: Tuple should have at least 1 item") as caught:
-        parse_yaml("cupboards:\n  - shelves: []\n  - {}\n", PATH).parse(House)
-    assert caught.value.message.endswith("(and 1 more)")
+    assert str(fault("cups:\n  - color: red\n")) == "cups.yaml:2: cups.0.color: unknown key"
 
 
 def test_lines_count_from_where_the_text_begins_in_its_file() -> None:
@@ -155,12 +117,9 @@ HOSTILE = {
     "a number of many parts": (f"cups: 1{':1' * 5000}\n", 1, "is not a whole number"),
     "a long hexadecimal number": (f"cups: 0x{'f' * 5000}\n", 1, "is not a whole number"),
     "a word as a number": ("cups: !!int abc\n", 1, "'abc' is not a whole number"),
-    "a word as a fraction": ("cups: !!float abc\n", 1, "'abc' is not a number"),
     "nothing as a number": ("cups: !!int ''\n", 1, "'' is not a whole number"),
-    "a word as a truth": ("cups: !!bool abc\n", 1, "'abc' is not a boolean"),
     "a word as a date": ("cups: !!timestamp abc\n", 1, "'abc' is not a date"),
     "bytes": ("cups: !!binary abc\n", 1, "not valid YAML: the tag tag:yaml.org,2002:binary"),
-    "a set": ("cups: !!set {a, b}\n", 1, "not valid YAML: the tag tag:yaml.org,2002:set"),
     "an object": ("a:\n  - !!python/object/apply:os.system [id]\n", 2, "not valid YAML: the tag"),
     "a tag of its own": ("cups: !cup red\n", 1, "not valid YAML: the tag !cup"),
     "a list as a number": ("cups: !!int [1]\n", 1, "not valid YAML"),
@@ -192,12 +151,11 @@ def test_a_hostile_file_is_refused_with_its_line_within_seconds(tmp_path: Path, 
     assert len(str(caught.value)) < 500 + len(str(path))
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_models_file_and_a_script_have_the_same_bounds(tmp_path: Path, name: str) -> None:
+def test_a_models_file_and_a_script_have_the_same_bounds(tmp_path: Path) -> None:
     path = tmp_path / "cups.yaml"
-    path.write_text(HOSTILE[name][0], encoding="utf-8")
+    path.write_text(_LAUGHS, encoding="utf-8")
     for read in (lambda: ModelsConfig.read(str(path)), lambda: ScriptedBackend.read(path)):
-        with pytest.raises(InputError, match=r"cups\.yaml:\d+: "):
+        with pytest.raises(InputError, match=r"cups\.yaml:5: holds more than 100,000 values"):
             read()
 
 

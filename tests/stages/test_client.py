@@ -10,7 +10,6 @@ from making import make_clip, models_of, scripted
 
 from robogaze.backends import Completion, ModelConfig
 from robogaze.core.clip import Layout
-from robogaze.core.context import Observation, Segment, Window
 from robogaze.core.pictures import FrameImage, PictureSettings
 from robogaze.core.time import Span
 from robogaze.domains import Domain
@@ -243,30 +242,3 @@ async def test_frames_within_spans_are_at_the_higher_of_two_rates(client_for: An
         client, _ = client_for(models)
         assert client.frames_within("vlm", [Span(1, 2)], 2) == wanted
     assert client.frames_within("vlm", [], 2) == ()
-
-
-OBSERVED = Observation(
-    window=Window(id=0, span=Span(0, 4), frames=(0,)), notes={"seen": "a cup"}, suspicions=("the cup jumps",)
-)
-
-
-@pytest.mark.parametrize(
-    ("hide", "hidden"),
-    [
-        ((), ()),
-        (("suspicions",), ("the cup jumps",)),
-        (("observations",), ("the cup jumps", "a cup")),
-        (("segments",), ("carry", "with the wrong hand")),
-        (("task", "scene"), ("the goal", "the table")),
-    ],
-)
-async def test_a_query_hides_parts_of_what_is_known(client_for: Any, hide: Any, hidden: Any) -> None:
-    models, backend = scripted({"reply": {"cup": True}})
-    segment = Segment(id="S1", subtask="carry", span=Span(0, 4), departure="with the wrong hand")
-    client, context = client_for(
-        models, task={"goal": "the goal"}, scene={"place": "the table"}, observations=(OBSERVED,), segments=(segment,)
-    )
-    await client.ask(question(client, hide=frozenset(hide)), context)
-    known = backend.asked[0].parts[-2]
-    texts = ("the goal", "the table", "a cup", "the cup jumps", "carry", "with the wrong hand")
-    assert [text for text in texts if text not in known] == [text for text in texts if text in hidden]

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from stages.hypotheses import make_hypothesis
 
 from robogaze.core.events import Evidence, Hypothesis
 from robogaze.core.time import Span
@@ -11,18 +12,14 @@ from robogaze.stages.compose import Compose
 
 def hypothesis(name: str, start: float, end: float, **fields: Any) -> Hypothesis:
     known = {
-        "id": name,
         "dimension": "visual_quality",
         "type": "blur",
-        "spans": (Span(start, end),),
-        "severity": 2,
         "confidence": None,
-        "description": name,
         "evidence": (Evidence(text=name, frames=(1,), source="direct"),),
         "proposed_by": "sample 1",
         "verdict": "accepted",
     }
-    return Hypothesis(**{**known, **fields})
+    return make_hypothesis(name, start, end, **{**known, **fields})
 
 
 async def test_a_dimension_with_an_event_is_covered_at_least_partially(client_for: Any) -> None:

@@ -235,16 +235,6 @@ async def test_the_limitation_of_a_signal_is_a_note_on_its_event_type(client_for
     assert hidden == "Object disappearance: haze is taken against the clip's own."
 
 
-def test_without_rules_there_are_no_notes(robot: Domain) -> None:
-    assert Measure().notes(robot, evidence(hot(missing=(3,)))) == ()
-
-
-@pytest.mark.parametrize("allowed", [{"share": 1.5}, {"stretch_s": -1}, {"frames": 3}])
-def test_an_invalid_allowance_is_refused(allowed: dict[str, float]) -> None:
-    with pytest.raises(ValidationError):
-        Measure.model_validate({"unmeasured": allowed})
-
-
 SURE = [{"peak": 0.5, "correct": 6, "of": 10}, {"peak": 0.8, "correct": 18, "of": 18}]
 
 
@@ -256,11 +246,6 @@ async def test_confidence_comes_from_counts_of_findings_with_as_high_a_peak(clie
         (found,) = context.hypotheses
         assert found.confidence == pytest.approx(expected)
         assert found.verdict == "unverified"
-
-
-async def test_without_counts_there_is_no_confidence(client_for: Any) -> None:
-    context, _ = await measure(client_for, evidence(hot(at=(4,))), rule())
-    assert context.hypotheses[0].confidence is None
 
 
 @pytest.mark.parametrize("steps", [[SURE[1], SURE[0]], [{**SURE[0], "correct": 10}, {**SURE[1], "correct": 9}]])

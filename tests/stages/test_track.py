@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from contextlib import closing
-from typing import Any
 
 import numpy as np
 import pytest
@@ -41,7 +40,6 @@ async def tracked(
     scenes: Sequence[Scene],
     tracks: Sequence[ObjectTrack],
     views: tuple[str, ...] = ("main",),
-    **how: Any,
 ) -> Context:
     """The context after the stage; each view shows a scene."""
     layout = Layout(rows=1, columns=len(views), views=views)
@@ -53,7 +51,7 @@ async def tracked(
         decoded.duration_s = clip.duration_s
         client = ModelClient(robot, clip, decoded, None)
         before = Context(clip=clip, dimensions=(), tracks=tuple(tracks), notes=("before",))
-        after = await Track(**how).run(before, client)
+        after = await Track().run(before, client)
     assert client.calls == []
     assert after.notes[0] == "before"
     return after
@@ -102,11 +100,14 @@ async def test_lost_object_keeps_the_frames_found_and_a_note_says_so(robot: Doma
     assert note == "Not followed through the whole clip: the ball in main (found in 16 of 32 frames, last at 0.94 s)."
 
 
-async def test_objects_that_cannot_be_followed_keep_their_box_and_a_note_says_why(robot: Domain) -> None:
+async def test_objects_that_cannot_be_followed_keep_their_box_and_a_note_says_why(
+    robot: Domain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("robogaze.stages.track.MOST_OBJECTS", 1)
     tiny = Box(left=0.5, top=0.5, right=0.505, bottom=0.505)
     later = ObjectTrack(name="later", view="main", boxes={3: tiny})
     tracks = [located("tiny", tiny), later, located("ball", ball(MOVING)), located("again", ball(MOVING))]
-    after = await tracked(robot, [MOVING], tracks, max_objects=1)
+    after = await tracked(robot, [MOVING], tracks)
     assert after.tracks is not None
     assert [len(track.boxes) for track in after.tracks] == [1, 1, len(MOVING.times_s), 1]
     assert after.notes[1:] == (
@@ -129,19 +130,14 @@ def test_large_objects_are_followed_in_smaller_pictures(width: float, height: fl
     assert working_side_px(box, np.zeros((480, 640, 3), dtype=np.uint8)) == side_px
 
 
-async def test_an_object_counts_once_however_many_views_it_is_in(robot: Domain) -> None:
+async def test_an_object_counts_once_however_many_views_it_is_in(
+    robot: Domain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("robogaze.stages.track.MOST_OBJECTS", 1)
     tracks = [located(name, ball(MOVING), view) for name in ("ball", "other") for view in ("left", "right")]
-    after = await tracked(robot, [MOVING, MOVING], tracks, ("left", "right"), max_objects=1)
+    after = await tracked(robot, [MOVING, MOVING], tracks, ("left", "right"))
     assert after.tracks is not None
     assert [len(track.boxes) for track in after.tracks] == [32, 32, 1, 1]
-
-
-async def test_frames_at_a_lower_rate_are_enough(robot: Domain) -> None:
-    after = await tracked(robot, [MOVING], [located("ball", ball(MOVING))], rate_fps=8)
-    assert after.tracks is not None
-    (track,) = after.tracks
-    assert list(track.boxes) == list(range(0, len(MOVING.times_s), 2))
-    assert off(track, MOVING) < 0.25
 
 
 async def test_without_a_located_object_nothing_is_read(robot: Domain, monkeypatch: pytest.MonkeyPatch) -> None:

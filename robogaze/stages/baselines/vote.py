@@ -1,10 +1,9 @@
 """vote: the events that several independent samples agree on (RoboGaze, A.4.12).
 
-Hypotheses of the same type whose spans reach `same_iou` are one event; it is accepted if at least `min_share` of the
-samples report it, with the union of their spans or, for `spans: majority`, with the time that at least half of its
-hypotheses cover. The samples are counted from the calls: a sample that found nothing
-counts, and so does one without an answer. If too few samples have an answer for a majority, nothing is decided and
-nothing is examined.
+Hypotheses of the same type whose spans reach `same_iou` are one event. The event is accepted if at least `min_share` of
+the samples report it. Its spans are the union of theirs or, with `spans: majority`, the time that at least half of its
+hypotheses cover. A sample that found nothing counts as a sample, and so does a sample without an answer. If too few
+samples have an answer for a majority, nothing is decided and nothing is examined.
 """
 
 from collections.abc import Mapping, Sequence

@@ -74,7 +74,7 @@ def _around(near: Sequence[int], inside: Sequence[int]) -> tuple[int, ...]:
 
 
 def _place(hypothesis: Hypothesis) -> Evidence | None:
-    """The evidence that says where in the picture the claim is; None without one, and where its places differ."""
+    """The evidence with the claim's box; None if no evidence has a box, or if the boxes differ."""
     placed = [piece for piece in hypothesis.evidence if piece.box is not None]
     return placed[0] if placed and len({(piece.view, piece.box) for piece in placed}) == 1 else None
 

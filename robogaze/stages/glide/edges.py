@@ -25,7 +25,7 @@ def span_of(first: int, last: int, shown: Sequence[int], clip: Clip) -> Span:
 
 
 def spans_of(pairs: Iterable[Sequence[int]], shown: Sequence[int], clip: Clip) -> tuple[Span, ...]:
-    """The disjoint spans of something visible in the ranges of frames that `pairs` give, first and last."""
+    """The disjoint spans of something visible; each of `pairs` is the first and the last frame of a range."""
     return union(span_of(first, last, shown, clip) for first, last in pairs)
 
 

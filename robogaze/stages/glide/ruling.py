@@ -1,4 +1,4 @@
-"""The ruling of a judge in `investigate`: its contract, and what is wrong with one that a contract cannot express."""
+"""The ruling of a judge in `investigate`: its contract, and the errors that the contract cannot express."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -58,7 +58,7 @@ def ruling_contract(
 
 
 def fault_in(ruling: RulingAnswer, earlier: Sequence[RulingAnswer]) -> str | None:
-    """What is wrong with a ruling after earlier ones that its contract cannot express; None if nothing is."""
+    """An error in a ruling that its contract cannot express, given the earlier rulings; None without one."""
     for pair in ruling.visible:
         if len(pair) != 2 or pair[0] > pair[1]:
             return f"visible: {pair} is not the first and the last frame of a time in which it can be seen"

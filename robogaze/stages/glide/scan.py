@@ -12,7 +12,6 @@ A window without an answer is a failure and the others count; if no window has a
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, ClassVar, Literal, TypedDict
 
 from pydantic import Field
@@ -169,7 +168,6 @@ def _coverage(windows: int, missing: int) -> Coverage:
     return Coverage(state="examined", reason=f"all {windows} windows were answered")
 
 
-@lru_cache(maxsize=256)
 def _contract(dimensions: tuple[Dimension, ...], frames: tuple[int, ...]) -> type[ScanAnswer]:
     cue = narrowed(
         FindingAnswer,

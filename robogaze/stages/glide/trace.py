@@ -89,7 +89,7 @@ class EdgeAnswer(Answer):
 
 @dataclass
 class _Event:
-    """An accepted hypothesis and what of it was followed.
+    """An accepted hypothesis while it is followed through the windows.
 
     `open` are the edges that may lie further out, each with the windows not yet queried there, the nearest first.
     `queried` are the windows that were.
@@ -348,7 +348,10 @@ def _extend(
     samples: Sequence[int],
     clip: Clip,
 ) -> bool:
-    """Extend an event by the frames of a window in which it is visible; whether it may go on in the next window."""
+    """Extend an event by the frames of a window in which it is visible.
+
+    Returns whether the event may continue in the next window.
+    """
     time_s, direction = edge
     beyond = [frame for frame in window.frames if (clip.frame_times_s[frame] < time_s) == (direction == "before")]
     seen = set(() if answer is None else answer.visible) & set(beyond)
@@ -371,7 +374,7 @@ def _extend(
 def _refined(
     hypothesis: Hypothesis, edge: tuple[float, Direction], frame: int, shown: Sequence[int], clip: Clip
 ) -> Hypothesis:
-    """A hypothesis with an edge at a frame of those shown; unchanged where that would leave nothing of its span."""
+    """The hypothesis with one edge moved to a shown frame; a span of which nothing would remain is not changed."""
     time_s, direction = edge
     exact = span_of(frame, frame, shown, clip)
     spans = []

@@ -1,4 +1,4 @@
-"""Windows that share their boundary frames: how a clip is divided into them, and which windows a span overlaps.
+"""Windows that share their boundary frames, and how a clip is divided into them.
 
 A window is shown as one picture: its frames in rows, each under its number and time. The last frame of a window is the
 first of the next, so that every two neighbouring samples are compared in some window.
@@ -23,7 +23,7 @@ _SHORTEST_TAIL = 3
 
 
 def cut(clip: Clip, fps: float, frames: int) -> tuple[Window, ...]:
-    """Windows of `frames` frames each, sampled at `fps`, that cover the clip, and the first frame of the next window.
+    """Windows that cover the clip: `frames` frames each, sampled at `fps`, and the first frame of the next window.
 
     The spans do not overlap. The last window ends with the last frame of the clip and may contain fewer frames, or up
     to two more.
@@ -39,11 +39,6 @@ def cut(clip: Clip, fps: float, frames: int) -> tuple[Window, ...]:
         Window(id=number, span=Span(start, end), frames=group)
         for number, (group, (start, end)) in enumerate(zip(groups, pairwise(edges), strict=True))
     )
-
-
-def within(spans: Sequence[Span], windows: Sequence[Window]) -> tuple[Window, ...]:
-    """The windows that overlap some span, in order; at least one if the windows cover the clip."""
-    return tuple(window for window in windows if any(window.span.overlap(span) > 0 for span in spans))
 
 
 def samples_of(windows: Sequence[Window]) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""What the critic is shown of each claim, and which claims share a request."""
+"""The pictures of each claim that the critic is shown, and the claims that share a request."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ SAME_OBJECT_IOU = 0.3
 
 @dataclass(frozen=True)
 class Place:
-    """Where a claim is seen: boxes by frame number in a view. The whole view without boxes; all views for None."""
+    """Where a claim is seen: boxes by frame number in a view. No boxes mean the whole view; None means all views."""
 
     view: str | None = None
     boxes: Mapping[int, Box] = field(default_factory=dict)
@@ -52,7 +52,7 @@ def place_of(claim: Hypothesis, tracks: Sequence[ObjectTrack], clip: Clip) -> Pl
 
 
 def _followed(boxes: Mapping[int, Box], tracks: Sequence[ObjectTrack]) -> Mapping[int, Box]:
-    """The boxes of the object that a claim's boxes show best; empty if they show none of the tracked ones."""
+    """The boxes of the tracked object that a claim's boxes overlap most; empty if they overlap none far enough."""
     overlaps = [
         max((box.iou(track.boxes[frame]) for frame, box in boxes.items() if frame in track.boxes), default=0.0)
         for track in tracks

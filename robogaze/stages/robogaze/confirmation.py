@@ -1,8 +1,8 @@
 """Whether the look at the whole clip confirms what the critic accepted.
 
-Specialists name whatever may be a fault of their dimension, so they also name what nobody else would. A request about
-the whole clip and all dimensions is another viewer. What it was shown and did not report has to be plainer than what
-both report.
+A specialist proposes whatever may be a fault of its dimension, so some of its claims are not faults. The request about
+the whole clip and all dimensions (the look) is a second opinion. A claim that the look was shown and did not report
+needs a higher confidence than a claim that both report.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -13,10 +13,10 @@ from robogaze.core.time import frames_in
 from robogaze.stages.robogaze.decisions import share_time
 
 WHOLE_CLIP = "direct"
-"""The source of evidence from a request about the whole clip."""
+"""The source of evidence that comes from a request about the whole clip."""
 
 _LEAST_FRAMES = 2
-"""How many frames of a fault a look must have been shown for its silence to count."""
+"""A look that was shown fewer frames of a fault than this does not count as having missed it."""
 
 
 def reject_unconfirmed(
@@ -59,7 +59,10 @@ def reject_unconfirmed(
 def unconfirmed_notes(
     before: Sequence[Hypothesis], after: Sequence[Hypothesis], min_confidence: float
 ) -> tuple[str, ...]:
-    """A sentence for the report that names what was rejected for want of confirmation; empty if nothing was."""
+    """A sentence for the report that names the claims that were rejected because the look did not report them.
+
+    Empty if there are none.
+    """
     kept = {hypothesis.id for hypothesis in after if hypothesis.verdict == "accepted"}
     dropped = [claim for claim in before if claim.verdict == "accepted" and claim.id not in kept]
     if not dropped:

@@ -39,7 +39,7 @@ class DecisionAnswer(Answer):
 
 @dataclass(frozen=True)
 class DecisionRules:
-    """What the answer to one request about a clip must keep to; only the frames `shown` may be cited.
+    """The rules for the answer to one request about a clip; only the frames `shown` may be cited.
 
     `claims` are to be decided; `accepted` are those that a claim may also be merged into. With `span_required` every
     decision has a refined span. MERGE needs the same dimension unless `across_dimensions`.
@@ -69,7 +69,7 @@ class DecisionRules:
         return keyed_answer("decisions", decision, [claim.id for claim in self.claims], may_miss=True)
 
     def error(self, decisions: Mapping[str, DecisionAnswer | None]) -> str | None:
-        """The first error that the contract cannot express, None without one."""
+        """The first error that the contract cannot express; None without one."""
         given = {name: decision for name, decision in decisions.items() if decision is not None}
         errors = (self._error_of(name, decision) or self._merge_error(name, given) for name, decision in given.items())
         return next((f"decisions.{name}: {error}" for name, error in zip(given, errors, strict=True) if error), None)
@@ -91,7 +91,7 @@ class DecisionRules:
         return None
 
     def _span_error(self, decision: DecisionAnswer) -> str | None:
-        """The error of a span that has none of the cited frames; None if it has no shown frame at all."""
+        """An error for a span without any of the cited frames; None for a span without any shown frame."""
         if decision.refined_span_s is None:
             return None
         span, times_s = Span(*decision.refined_span_s), self.clip.frame_times_s

@@ -101,7 +101,7 @@ class Ground(Stage):
         return replace(context, **written)
 
     def _images(self, client: ModelClient) -> tuple[Any, ...]:
-        """The picture from before the clip if there is one, and the first frame if not, or for boxes."""
+        """The picture from before the clip, or the first frame if there is none; both if boxes are wanted."""
         first, initial = client.decoded_clip.frame_image(0), client.decoded_clip.initial
         if initial is None:
             return (first,)

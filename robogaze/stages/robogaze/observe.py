@@ -65,8 +65,6 @@ class Observe(Stage):
     window_s: float = Field(default=4.0, gt=0)
     stride_s: float | None = Field(default=None, gt=0)
     """None for windows that do not overlap."""
-    rate_fps: float = Field(default=0.0, ge=0)
-    """How many frames per second are shown at least, whatever the regime of the model."""
     request_s: float = Field(default=20.0, gt=0)
     """How much of the clip one request shows at most, unless one window is longer."""
     sheets: bool = True
@@ -92,9 +90,8 @@ class Observe(Stage):
 
     async def run(self, context: Context, client: ModelClient) -> Context:
         clip, config = context.clip, client.model(self.role()).config
-        regime = config.frames.at_least(self.rate_fps, clip.duration_s) if self.rate_fps else config.frames
         stride_s = self.stride_s or self.window_s
-        all_windows = windows(clip.frame_times_s, clip.duration_s, self.window_s, stride_s, regime, _SHORTEST_S)
+        all_windows = windows(clip.frame_times_s, clip.duration_s, self.window_s, stride_s, config.frames, _SHORTEST_S)
         room = (config.max_pictures - 1) * client.frames_per_sheet if self.sheets else config.max_pictures
         groups = group_windows(all_windows, self.request_s, max(room, 1))
         answers = await client.ask_all((self._query(group, client) for group in groups), context)

@@ -16,6 +16,9 @@ from robogaze.domains import Dimension
 from robogaze.stages.client import ModelClient
 from robogaze.stages.context import Context
 
+PART_S = 20.0
+"""How much of its segments one query covers at most, in seconds."""
+
 MARGIN_S = 0.5
 """How much is shown before and after the segments, in seconds, so that a change at an edge is seen."""
 
@@ -43,11 +46,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Density:
-    """How densely a role is shown segments: `rate_fps` at least, parts of up to `part_s`, `max_frames` in a query."""
+    """How densely a role is shown segments: at `rate_fps` or more, with up to `max_frames` frames in a query."""
 
     role: str
     rate_fps: float
-    part_s: float
     max_frames: int
 
     def parts(
@@ -55,7 +57,7 @@ class Density:
     ) -> tuple[Part, ...]:
         """The segments of a dimension (at least one) in as few parts as possible."""
         spans = union(segment.span for segment in segments)
-        count = math.ceil(sum(span.length for span in spans) / self.part_s - 1e-6)
+        count = math.ceil(sum(span.length for span in spans) / PART_S - 1e-6)
         while True:
             divided = divide(spans, max(count, 1))
             frames = [self._frames(part, context, client) for part in divided]
@@ -88,7 +90,7 @@ class Density:
         context: Context,
         client: ModelClient,
     ) -> tuple[int, ...]:
-        """The frames of a part with those at twice the rate where something happens, as many as there is room for."""
+        """The frames of a part, with more frames where something happens: twice the rate, up to `max_frames` in all."""
         rate_fps = client.rate_fps(self.role, self.rate_fps)
         busy = [span for observation in context.observations or () for span in observation.busy]
         if dimension.always:

@@ -47,6 +47,9 @@ from robogaze.stages.tools import TOOLS, ToolName
 from robogaze.stages.tools.base import templates
 from robogaze.stages.tools.tool_plan import ToolPlanner, ToolPlanVariables, ToolResult, ToolResults
 
+_MAX_HYPOTHESES = 6
+"""The most hypotheses in the answer to one query."""
+
 _MAX_STRIPS, _STRIP_FRAMES = 4, 12
 """How many objects a specialist is shown strips of at most, and how many frames a strip has."""
 
@@ -88,7 +91,7 @@ class HypothesisAnswer(SingleFaultAnswer):
 
 
 class PlacedHypothesisAnswer(PlaceAnswer, HypothesisAnswer):
-    """The same with its place in one of the frames."""
+    """A fault as a specialist proposes it, with its place in one of the frames."""
 
 
 class Propose(Examiner):
@@ -100,18 +103,14 @@ class Propose(Examiner):
     """What a specialist is shown: its segments densely, or the whole clip in the model's regime."""
     rate_fps: float = Field(default=2.0, gt=0)
     """How many frames per second of its segments a specialist is shown at least."""
-    part_s: float = Field(default=20.0, gt=0)
-    """How much of its segments one query covers at most, in seconds."""
     boxes: bool = True
     """Whether a specialist gives the place of a fault in one of the frames."""
     refer: bool = False
     """Whether a specialist may propose plain faults of dimensions that were ruled out for its segments."""
     min_confidence: float = Field(default=0.30, ge=0, le=1)
-    max_hypotheses: int = Field(default=6, ge=1)
-    """Per query."""
     tools: tuple[ToolName, ...] = ()
     max_tool_calls: int = Field(default=2, ge=1)
-    """Per specialist."""
+    """The most tool calls of one specialist."""
 
     def templates(self) -> Mapping[str, type]:
         if not self.tools:
@@ -185,9 +184,8 @@ class Propose(Examiner):
             return (Part(dimension, tuple(segments), (context.clip.span,), client.frames(role)),)
         strips = len(self._objects(dimension, context))
         room = max(client.model(role).config.max_pictures - 2 - strips, 1)
-        return Density(role, self.rate_fps, self.part_s, room * client.frames_per_sheet).parts(
-            dimension, segments, context, client
-        )
+        density = Density(role, self.rate_fps, room * client.frames_per_sheet)
+        return density.parts(dimension, segments, context, client)
 
     def _objects(self, dimension: Dimension, context: Context) -> Mapping[str, Sequence[ObjectTrack]]:
         """The objects that the specialist is shown over time: the tracks of each, in the order of the boxes."""
@@ -261,9 +259,7 @@ class Propose(Examiner):
             ),
             images=images,
             extra_images=extra_images,
-            contract=list_answer(
-                "hypotheses", self._contract((dimension, *referred), shown, context), self.max_hypotheses
-            ),
+            contract=list_answer("hypotheses", self._contract((dimension, *referred), shown, context), _MAX_HYPOTHESES),
             dimension=dimension.id,
             check=lambda answer: (
                 _type_fault(answer.hypotheses, client.domain)
@@ -300,7 +296,7 @@ class Propose(Examiner):
 
 
 def _type_fault(faults: Sequence[HypothesisAnswer], domain: Domain) -> str | None:
-    """Which fault has a type of another dimension than its own; None if none has."""
+    """An error for the first fault whose type belongs to another dimension; None without one."""
     for number, fault in enumerate(faults):
         if domain.dimension_of[fault.type] != fault.dimension:
             return f"hypotheses.{number}: {fault.type} is not a type of {fault.dimension}"

@@ -55,9 +55,9 @@ class Router(Stage):
     keep_in_all: int | None = Field(default=None, ge=1)
     """How many dimensions to keep for all segments together, those that are always examined included.
 
-    At most so many for each BUDGET_S of the clip that begins, and at least so many: if the segments keep fewer, the
-    next most relevant ones are examined in the whole clip. A fault that is too short or too slow for the observer to
-    notice is seen by its specialist or by nobody.
+    The upper limit is this number times the length of the clip in units of BUDGET_S, rounded up. The lower limit is
+    this number: if the segments keep fewer, the next most relevant dimensions are examined in the whole clip. Only a
+    specialist can find a fault that is too short or too slow for the observer to notice.
     """
 
     def routes(self, rated: Sequence[tuple[Segment, Ratings]], context: Context, domain: Domain) -> tuple[Route, ...]:
@@ -110,8 +110,6 @@ class RouteStage(Router):
     prompts: ClassVar[Mapping[str, type]] = {"route": RouteVariables}
 
     examine: Literal["relevant", "all"] = "relevant"
-    sheets: bool = True
-    """Whether frames are shown on contact sheets."""
 
     def writes(self) -> frozenset[Slot]:
         return frozenset({"routes"})
@@ -137,7 +135,7 @@ class RouteStage(Router):
             role="vlm",
             prompt="route",
             variables=RouteVariables(segments=segments, dimensions=rated_dimensions(context, domain)),
-            images=client.sheets(frames) if self.sheets else client.show("vlm", frames),
+            images=client.sheets(frames),
             contract=keyed_answer("routes", ratings_contract(context, domain), [segment.id for segment in segments]),
         )
         answer = await client.ask(query, context)

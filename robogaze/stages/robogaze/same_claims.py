@@ -10,10 +10,10 @@ from robogaze.stages.robogaze.claim_sheets import SAME_OBJECT_IOU
 def merge_same_claims(
     hypotheses: Sequence[Hypothesis], frame_times_s: Sequence[float], least_iou: float
 ) -> tuple[Hypothesis, ...]:
-    """The hypotheses, in order, with each unverified one merged into a more confident one that claims the same.
+    """The hypotheses, in order; each unverified one is merged into a more confident one that makes the same claim.
 
     Two claims are the same if they are of one type and from different answers, their spans reach `least_iou`, and boxes
-    of both show one place in one view. What has no box is not merged: it may be of something else.
+    of both show one place in one view. A claim without a box is not merged, because it may be about something else.
     """
     unverified = [hypothesis for hypothesis in hypotheses if hypothesis.verdict == "unverified"]
     kept: list[Hypothesis] = []
@@ -33,7 +33,7 @@ def merge_same_claims(
 
 
 def labelled_as_decided(before: Sequence[Hypothesis], after: Sequence[Hypothesis]) -> tuple[Hypothesis, ...]:
-    """The hypotheses after the critic's decisions; what was merged before has the labels of what it was merged into."""
+    """The hypotheses after the critic's decisions; one that was merged before takes the labels of its target."""
     merged = {hypothesis.id for hypothesis in before if hypothesis.verdict == "merged"}
     known = {hypothesis.id: hypothesis for hypothesis in after}
     return tuple(

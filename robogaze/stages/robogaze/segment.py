@@ -27,6 +27,12 @@ _TOLERANCE_S = 0.25
 
 _MOST_SEGMENTS = 24
 
+_REQUEST_S = 60.0
+"""The longest stretch that one request divides, in seconds."""
+
+_MOST_FRAMES = 36
+"""How many frames a request shows at most on contact sheets."""
+
 
 class SegmentVariables(TypedDict):
     """The variables of the prompt `segment`.
@@ -56,7 +62,7 @@ class SegmentAnswer(Answer):
 
 
 class RoutedSegmentAnswer(SegmentAnswer):
-    """The same with the relevance of the dimensions."""
+    """A segment with the relevance of each dimension to it."""
 
     dimensions: Answer
 
@@ -67,12 +73,8 @@ class SegmentStage(Router):
     prompts: ClassVar[Mapping[str, type]] = {"segment": SegmentVariables}
 
     route: bool = False
-    request_s: float = Field(default=60.0, gt=0)
-    """The longest stretch that one request divides, in seconds."""
     sheets: bool = True
     """Whether frames are shown on contact sheets."""
-    max_frames: int = Field(default=36, ge=1)
-    """How many frames a request shows at most on contact sheets."""
 
     def reads(self) -> frozenset[Slot]:
         return frozenset({"observations"})
@@ -84,7 +86,7 @@ class SegmentStage(Router):
         return "vlm" if self.route else "llm"
 
     async def run(self, context: Context, client: ModelClient) -> Context:
-        stretches = equal_parts(context.clip.duration_s, self.request_s)
+        stretches = equal_parts(context.clip.duration_s, _REQUEST_S)
         queries = (self._query(number, stretches, context, client) for number in range(len(stretches)))
         answers = await client.ask_all(queries, context)
         if missed := [answer for answer in answers if isinstance(answer, NoAnswer)]:
@@ -122,7 +124,7 @@ class SegmentStage(Router):
 
     def _images(self, stretch: Span, client: ModelClient) -> Any:
         if self.sheets:
-            return client.sheets(evenly(client.frames_within("vlm", [stretch], 1.0), self.max_frames))
+            return client.sheets(evenly(client.frames_within("vlm", [stretch], 1.0), _MOST_FRAMES))
         inside = frames_in([stretch], client.clip.frame_times_s)
         return client.show("vlm", [frame for frame in client.frames("vlm") if frame in inside])
 
@@ -147,7 +149,7 @@ def _segment(number: int, span: Span, claim: SegmentAnswer | None) -> Segment:
 
 
 def _fault(segments: Sequence[SegmentAnswer]) -> str | None:
-    """What is wrong with the times of some segments; None if nothing is."""
+    """The first error in the times of segments; None without one."""
     before: SegmentAnswer | None = None
     for segment in sorted(segments, key=lambda segment: segment.span_s):
         if before is not None and segment.span_s[0] < before.span_s[1] - _TOLERANCE_S:
@@ -180,7 +182,7 @@ def cover(stretch: Span, claims: Sequence[SegmentAnswer]) -> tuple[tuple[Span, S
 
 
 def _ratings(claims: Sequence[SegmentAnswer | None]) -> list[Ratings]:
-    """The ratings of each segment; one that is in no answer is rated like the one before it, or the one after it."""
+    """The ratings of each segment; a segment without ratings gets those of the segment before it, or after it."""
     found: list[Ratings | None] = [
         dict(claim.dimensions) if isinstance(claim, RoutedSegmentAnswer) else None for claim in claims
     ]

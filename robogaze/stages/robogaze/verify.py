@@ -5,11 +5,12 @@ REJECT   normal execution explains it better, or no frame shows it
 MERGE    it is the same claim as another one: same dimension, thing and failing, at an overlapping time
 
 The critic says what it sees and how sure it is; code applies `min_confidence`, and `min_confidence_alone` to what a
-look at the whole clip does not confirm (`robogaze.stages.robogaze.confirmation`). What it accepts with less confidence
-is a rejected hypothesis with that confidence, so that `evaluate` can try other thresholds.
+look at the whole clip does not confirm (`robogaze.stages.robogaze.confirmation`). A claim that
+it accepts with less confidence becomes a rejected hypothesis with this confidence, so that `evaluate` can try other
+thresholds.
 
 Claims that several answers make (same type, spans that reach `same_claim_iou`, boxes that show the same place) are
-decided once: what becomes of one holds for all.
+decided once, and the decision holds for all of them.
 
 With `claim_sheets`, the critic is shown the first and the last frame, one claim sheet for each claim
 (`robogaze.media.claim_sheet`), and the definitions of the claimed types and of those they are confused with. Claims
@@ -18,7 +19,7 @@ together. Without claim sheets it is shown the whole clip, with close-ups: frame
 
 Another round, up to `max_rounds`, is for hypotheses that are still undecided: those that the critic omitted (requested
 once more), those it merged into one that it did not accept, and those whose span it changed (an IoU below
-`same_span_iou`) to one whose edges its claim sheet did not show.
+0.5) to one whose edges its claim sheet did not show.
 
 With `tools`, the critic may first request closer views (`robogaze.stages.tools.tool_plan`); it is given the results in
 every round.
@@ -39,7 +40,7 @@ from robogaze.domains import Domain
 from robogaze.domains.contract import Answer
 from robogaze.domains.model import EventType, SeverityLevel
 from robogaze.stages.base import Stage
-from robogaze.stages.client import Known, ModelClient, NoAnswer, Query
+from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context, Slot
 from robogaze.stages.robogaze.claim_sheets import grouped, sheets_of
 from robogaze.stages.robogaze.confirmation import reject_unconfirmed, unconfirmed_notes
@@ -50,6 +51,11 @@ from robogaze.stages.tools import TOOLS, ToolName
 from robogaze.stages.tools.base import templates
 from robogaze.stages.tools.tool_plan import ToolPlanner, ToolPlanVariables, ToolResult, ToolResults
 from robogaze.threads import on_core
+
+SHEET_FRAMES, CLOSE_UP_FRAMES = 16, 16
+"""The most frames on a claim sheet, and the most close-ups, which are shown only without claim sheets."""
+
+SAME_SPAN_IOU = 0.5
 
 
 class VerifyVariables(TypedDict):
@@ -116,16 +122,11 @@ class Verify(Stage):
 
     min_confidence: float = Field(default=0.50, ge=0, le=1)
     min_confidence_alone: float | None = Field(default=None, ge=0, le=1)
-    """The same for what a look at the whole clip was shown and did not report; None makes no difference."""
+    """The minimum confidence of a claim that the look at the whole clip was shown and did not report; None for none."""
     max_rounds: int = Field(default=2, ge=1)
     same_claim_iou: float | None = Field(default=0.5, gt=0, le=1)
     """From which overlap two hypotheses of one type are the same claim; None leaves all of them to the critic."""
-    same_span_iou: float = Field(default=0.5, gt=0, le=1)
     claim_sheets: bool = True
-    sheet_frames: int = Field(default=16, ge=4)
-    """The most frames on a claim sheet."""
-    close_up_frames: int = Field(default=16, ge=0)
-    """The most close-ups; they are shown only without claim sheets."""
     show_proposals: bool = False
     """Show the specialists' confidence and evidence, and what the observations found suspicious."""
     merge_across_dimensions: bool = False
@@ -169,7 +170,7 @@ class Verify(Stage):
                     state.give_up(names, f"the critic did not answer: {answer.failure.message}")
                 else:
                     decisions |= _decisions(answer, request.pictures)
-            state.decide(decisions, self.same_span_iou if number < self.max_rounds else None)
+            state.decide(decisions, SAME_SPAN_IOU if number < self.max_rounds else None)
         after = labelled_as_decided(proposed, state.result())
         notes: tuple[str, ...] = ()
         if self.min_confidence_alone is not None:
@@ -196,16 +197,12 @@ class Verify(Stage):
             variables=VerifyPlanVariables(hypotheses=state.claims, **planner.variables()),
             images=client.show(self.role(), frames),
             contract=Answer,
-            hide=self._hidden,
+            hide_suspicions=not self.show_proposals,
         )
         plan = planner.plan(query, state.pending, frames, context.clip)
         spans = {claim.id: claim.spans for claim in state.claims}
         (results,) = await planner.run([(plan, spans)], context, client)
         return results
-
-    @property
-    def _hidden(self) -> frozenset[Known]:
-        return frozenset() if self.show_proposals else frozenset({"suspicions"})
 
     def _requests(
         self, number: int, state: VerificationState, results: ToolResults, context: Context, client: ModelClient
@@ -221,7 +218,7 @@ class Verify(Stage):
         requests = []
         for part, claims in enumerate(groups, start=1):
             tracks, decoded = context.tracks or (), client.decoded_clip
-            pictures = _ClaimPictures(ends, sheets_of(claims, tracks, context.clip, decoded, self.sheet_frames))
+            pictures = _ClaimPictures(ends, sheets_of(claims, tracks, context.clip, decoded, SHEET_FRAMES))
             subject = f"round {number}" if len(groups) == 1 else f"round {number}, part {part} of {len(groups)}"
             query = self._query(subject, number, claims, pictures, state, results, context, client)
             requests.append(_ClaimRequest(claims, pictures, query))
@@ -234,7 +231,7 @@ class Verify(Stage):
         frames = client.frames(self.role())
         images = client.show(self.role(), frames)
         room = client.model(self.role()).config.max_pictures - len(frames)
-        count = min(self.close_up_frames, max(room - len(results.images(images, room)), 0))
+        count = min(CLOSE_UP_FRAMES, max(room - len(results.images(images, room)), 0))
         spans = [span for claim in claims for span in claim.spans]
         numbers = close_up(spans, context.clip.frame_times_s, count, frames)
         return _ClaimPictures(images, close_ups=client.show(self.role(), numbers))
@@ -288,7 +285,7 @@ class Verify(Stage):
             contract=rules.contract(),
             sample=number - 1,
             check=lambda answer: rules.error(dict(answer.decisions)),
-            hide=self._hidden,
+            hide_suspicions=not self.show_proposals,
         )
 
 

@@ -77,16 +77,15 @@ class Tool:
     """The prompts that the tool renders, each with a TypedDict of its variables."""
     arguments: ClassVar[type[Arguments]]
     """The arguments of a call; each field has a description."""
+    kinds: ClassVar[Mapping[str, Any]] = {}
+    """The types of arguments that are narrower than in `arguments`, besides `view`, `frame` and `frames`."""
     max_frames: ClassVar[int] = 8
     """How many frames a call may name."""
 
     def contract(self, window: Window, clip: Clip) -> type[Arguments]:
         """The arguments that are possible for a window of a clip."""
-        return self.narrowed(window, clip)
-
-    def narrowed(self, window: Window, clip: Clip, **kinds: Any) -> type[Arguments]:
-        """The arguments with the types in `kinds`; `view`, `frame` and `frames` are narrowed to those of the window."""
         known = {
+            "tool": Literal[self.name],
             "view": one_of(clip.layout.active),
             "frame": one_of(window.frames),
             "frames": list_of(one_of(window.frames), self.max_frames, least=1),
@@ -94,7 +93,7 @@ class Tool:
         fields = self.arguments.model_fields
         declared = {
             name: Annotated[kind, Field(description=fields[name].description)]
-            for name, kind in {**known, "tool": Literal[self.name], **kinds}.items()
+            for name, kind in {**known, **self.kinds}.items()
             if name in fields
         }
         return narrowed(self.arguments, **declared)

@@ -4,11 +4,10 @@ The region has a name (nine regions of half the width and half the height, or th
 [left, top, right, bottom] in thousandths of width and height, the format of most models that can point at objects.
 """
 
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from robogaze.core.clip import Clip
 from robogaze.core.context import Window
 from robogaze.core.events import Box
 from robogaze.domains.contract import Text
@@ -69,11 +68,8 @@ class ZoomIn(Tool):
     description = "magnifies a part of one frame or several and asks what can be seen there; for small or local things"
     prompts = {"zoom_in": ToolVariables}
     arguments = ZoomArguments
+    kinds: ClassVar = {"region": one_of(REGIONS) | BoxAnswer}
     max_frames = 9
-
-    def contract(self, window: Window, clip: Clip) -> type[Arguments]:
-        """The arguments, with the names of the regions."""
-        return self.narrowed(window, clip, region=one_of(REGIONS) | BoxAnswer)
 
     def query(
         self, arguments: ZoomArguments, window: Window, context: Context, client: ModelClient, stage: str, subject: str

@@ -4,27 +4,12 @@ from typing import Any
 
 import pytest
 from making import examined, scripted
+from stages.hypotheses import make_hypothesis
 
-from robogaze.core.events import Evidence, Hypothesis
+from robogaze.core.events import Hypothesis
 from robogaze.core.time import Span
 from robogaze.stages.baselines.direct import Direct
 from robogaze.stages.baselines.vote import Vote
-
-
-def hypothesis(name: str, start: float, end: float, **fields: Any) -> Hypothesis:
-    known = {
-        "id": name,
-        "dimension": "visual_quality",
-        "type": "blur",
-        "spans": (Span(start, end),),
-        "severity": 2,
-        "confidence": None,
-        "description": name,
-        "evidence": (Evidence(text=name, frames=(1,), source="direct"),),
-        "proposed_by": "sample 1",
-        "verdict": "accepted",
-    }
-    return Hypothesis(**{**known, **fields})
 
 
 def seen(start: float, end: float, kind: str = "blur") -> dict[str, Any]:
@@ -55,13 +40,6 @@ async def test_two_of_three_samples_make_an_event_with_the_union_of_spans(client
     assert (first.verdict, first.spans, first.confidence) == ("accepted", (Span(0, 2.5),), 2 / 3)
     assert second.merged_into == "H1"
     assert (third.verdict, third.reason) == ("rejected", "reported by 1 of 3 samples")
-
-
-async def test_a_sample_that_finds_nothing_counts(client_for: Any) -> None:
-    context = await vote(client_for, [seen(0, 2)], [], [])
-    assert [(hypothesis.verdict, hypothesis.reason) for hypothesis in context.hypotheses] == [
-        ("rejected", "reported by 1 of 3 samples")
-    ]
 
 
 @pytest.mark.parametrize(("samples", "enough"), [(2, 2), (3, 2), (4, 3), (5, 4), (6, 4)])
@@ -102,8 +80,8 @@ async def test_too_few_answers_for_a_majority_decide_nothing(client_for: Any) ->
 
 async def test_only_hypotheses_of_samples_are_voted_on(client_for: Any) -> None:
     before = (
-        hypothesis("H1", 0, 2, verdict="unverified", proposed_by="signal x"),
-        hypothesis("H2", 0, 2, verdict="rejected", reason="weak", proposed_by="specialist y"),
+        make_hypothesis("H1", proposed_by="signal x"),
+        make_hypothesis("H2", verdict="rejected", reason="weak", proposed_by="specialist y"),
     )
     context = await vote(client_for, [seen(0, 2)], [], [], before=before)
     assert context.hypotheses[:2] == before
@@ -137,10 +115,3 @@ async def test_spans_of_the_majority_are_those_that_half_of_the_reports_cover(cl
     assert context.hypotheses[0].spans == (Span(0, 3),), "two of four cover the last second"
     context = await vote(client_for, said[0], said[1], said[2], [], [], min_share=0.5, spans="majority")
     assert context.hypotheses[0].spans == (Span(0, 2),)
-
-
-@pytest.mark.parametrize(("agreeing", "verdict"), [(4, "rejected"), (5, "accepted")])
-async def test_five_of_nine_are_a_majority(client_for: Any, agreeing: int, verdict: str) -> None:
-    said = [[seen(0, 2)] if number < agreeing else [] for number in range(9)]
-    context = await vote(client_for, *said, min_share=0.5)
-    assert context.hypotheses[0].verdict == verdict

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from making import make_clip, scripted
+from stages.hypotheses import make_hypothesis
 
 from robogaze.backends import ModelConfig
 from robogaze.core.context import Observation
@@ -21,17 +22,8 @@ MORE = "needs_more_evidence"
 
 def hypothesis(name: str, start: float = 2.0, end: float = 3.0) -> Hypothesis:
     """What a scan suspects."""
-    return Hypothesis(
-        id=name,
-        dimension="physical_plausibility",
-        type="object_floating",
-        spans=(Span(start, end),),
-        severity=None,
-        confidence=0.6,
-        description=f"{name}: the cup hangs in the air",
-        evidence=(Evidence(text="a gap", frames=(32,), source="scan"),),
-        proposed_by="scan",
-    )
+    evidence = (Evidence(text="a gap", frames=(32,), source="scan"),)
+    return make_hypothesis(name, start, end, severity=None, confidence=0.6, evidence=evidence, proposed_by="scan")
 
 
 def look(question: str = "Where is the cup?", frame: int = 33) -> dict[str, Any]:
@@ -204,10 +196,6 @@ async def test_an_ordinary_explanation_names_frames_of_the_clip(client_for: Any)
         ({"visible": [[32]]}, "visible"),
         ({"visible": [[0, 32]]}, "visible"),
         ({"ordinary": {"explanation": "a thread", "frames": []}}, "ordinary"),
-        ({"type": "floats"}, "type"),
-        ({"ruling": "glitch"}, "ruling"),
-        ({"confidence": 2}, "confidence"),
-        ({"severity": 0}, "severity"),
         ({"next_look": {**look(), "frames": [127]}}, "next_look"),
     ],
 )

@@ -5,7 +5,7 @@ from itertools import pairwise
 from making import make_clip, make_footage
 
 from robogaze.core.time import Span
-from robogaze.stages.glide.windows import cut, picture, samples_of, within
+from robogaze.stages.glide.windows import cut, picture, samples_of
 
 
 def test_a_window_of_two_seconds_ends_with_the_first_frame_of_the_next() -> None:
@@ -40,14 +40,6 @@ def test_a_clip_of_uneven_frames_keeps_its_true_times() -> None:
     assert [(window.span, window.frames) for window in cut(clip, 2, 2)] == [
         (Span(0, 2), (0, 2, 3, 4)),
     ]
-
-
-def test_windows_are_found_by_time() -> None:
-    windows = cut(make_clip(8.0), 4, 8)
-    assert [window.id for window in within([Span(2, 4)], windows)] == [1], (
-        "a span that only touches a window is not in it"
-    )
-    assert [window.id for window in within([Span(1.9, 2.1), Span(7, 8)], windows)] == [0, 1, 3]
 
 
 def test_a_window_is_one_picture_with_every_frame_in_the_ledger() -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from making import make_clip
+from stages.hypotheses import make_hypothesis
 
 from robogaze.core.events import Evidence, Hypothesis
 from robogaze.core.time import Span
@@ -13,20 +14,9 @@ SHOWN = frozenset(range(0, CLIP.frame_count, 4))
 
 
 def hypothesis(name: str, source: str = "propose", **fields: Any) -> Hypothesis:
-    known = {
-        "id": name,
-        "dimension": "physical_plausibility",
-        "type": "object_floating",
-        "spans": (Span(1.0, 2.0),),
-        "severity": 4,
-        "confidence": 0.6,
-        "description": "the cup hangs in the air",
-        "evidence": (Evidence(text="nothing is under it", frames=(16,), source=source),),
-        "verdict": "accepted",
-        "reason": "it can be seen",
-        "proposed_by": source,
-    }
-    return Hypothesis(**{**known, **fields})
+    evidence = (Evidence(text="nothing is under it", frames=(16,), source=source),)
+    known = {"confidence": 0.6, "evidence": evidence, "verdict": "accepted", "reason": "it can be seen"}
+    return make_hypothesis(name, **{**known, "proposed_by": source, **fields})
 
 
 def rejected(

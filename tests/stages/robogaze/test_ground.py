@@ -12,7 +12,6 @@ from robogaze.core.clip import Layout
 from robogaze.core.context import ObjectTrack
 from robogaze.core.events import Box
 from robogaze.domains import Domain, load_domain
-from robogaze.stages.client import NoAnswer
 from robogaze.stages.robogaze.ground import Ground
 
 TASK = {
@@ -139,13 +138,6 @@ async def test_the_ablation_requests_one_memory(client_for: Any) -> None:
     context = await Ground(memories=("scene_memory",)).run(context, client)
     assert context.task is None
     assert context.scene == SCENE
-
-
-async def test_without_memories_the_diagnosis_ends(client_for: Any) -> None:
-    models, _ = scripted({"error": {"kind": "refused"}})
-    client, context = client_for(models)
-    with pytest.raises(NoAnswer):
-        await Ground().run(context, client)
 
 
 @pytest.mark.parametrize("name", ["robot", "egocentric"])

@@ -73,14 +73,6 @@ async def test_a_request_has_no_more_pictures_than_the_model_accepts(client_for:
     assert [len(request.images) for request in backend.asked] == [3, 3]
 
 
-@pytest.mark.parametrize("regime", ["uniform 2", "1 fps"])
-async def test_a_rate_is_the_least_that_is_shown(client_for: Any, regime: str) -> None:
-    models, backend = scripted(windows_reply(0, 0), config=ModelConfig(kind="scripted", frames=regime))
-    client, context = client_for(models)
-    await Observe(rate_fps=2).run(context, client)
-    assert [frame for image in backend.asked[0].images[1:] for frame in image.picture.frames] == list(range(0, 64, 8))
-
-
 async def test_actions_have_times_and_suspicions_are_kept_apart(client_for: Any) -> None:
     line = windows_reply(0, 0, actions=[happening(1.0, 2.5)], suspicions=[happening(3.0, 3.0, "the cup jumps")])
     context, _, _ = await observed(client_for, line)

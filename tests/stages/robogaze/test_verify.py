@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from making import make_clip, scripted
+from stages.hypotheses import make_hypothesis as hypothesis
 
 from robogaze.backends import ModelConfig
 from robogaze.core.clip import Layout
@@ -17,21 +18,6 @@ from robogaze.domains import Domain
 from robogaze.media.compose import decode_image
 from robogaze.stages.robogaze.claim_sheets import Place, grouped, place_of
 from robogaze.stages.robogaze.verify import Verify
-
-
-def hypothesis(name: str, start: float = 1.0, end: float = 2.0, **fields: Any) -> Hypothesis:
-    known = {
-        "id": name,
-        "dimension": "physical_plausibility",
-        "type": "object_floating",
-        "spans": (Span(start, end),),
-        "severity": 4,
-        "confidence": 0.8,
-        "description": f"{name}: the cup hangs in the air",
-        "evidence": (Evidence(text="nothing is under it", frames=(16, 20), source="propose"),),
-        "proposed_by": "specialist",
-    }
-    return Hypothesis(**{**known, **fields})
 
 
 def decision(name: str, **fields: Any) -> tuple[str, dict[str, Any]]:
@@ -94,14 +80,13 @@ async def test_reject_keeps_the_hypothesis_with_the_reason(client_for: Any) -> N
     assert (after["H1"].verdict, after["H1"].reason) == ("rejected", "the hand hides it")
 
 
-@pytest.mark.parametrize("sure", [0.35, 0.42, 0.49])
-async def test_an_accept_below_the_least_confidence_stays_among_the_hypotheses(client_for: Any, sure: float) -> None:
-    said = decision("H1", confidence=sure, frames=[31], refined_span_s=[1.5, 2.0], severity=5)
+async def test_an_accept_below_the_least_confidence_stays_among_the_hypotheses(client_for: Any) -> None:
+    said = decision("H1", confidence=0.49, frames=[31], refined_span_s=[1.5, 2.0], severity=5)
     after, context, _, _ = await judge(client_for, [hypothesis("H1")], reply(said))
-    assert (after["H1"].verdict, after["H1"].confidence) == ("rejected", sure)
+    assert (after["H1"].verdict, after["H1"].confidence) == ("rejected", 0.49)
     assert after["H1"].spans == (Span(1.5, 2.0),), "as it would be reported at a lower threshold"
     assert after["H1"].severity == 5
-    assert f"confidence {sure:.2f}, under 0.50" in after["H1"].reason
+    assert "confidence 0.49, under 0.50" in after["H1"].reason
     assert context.failures == (), "it does not leave the clip undecided"
 
 
@@ -129,18 +114,12 @@ async def test_a_contradiction_is_sent_back(client_for: Any, fields: Any, says: 
     assert says in str(backend.asked[1].parts[-1])
 
 
-@pytest.mark.parametrize(("fields", "says"), CONTRADICTIONS)
-async def test_a_contradiction_that_lasts_decides_nothing(client_for: Any, fields: Any, says: str) -> None:
+async def test_a_contradiction_that_lasts_decides_nothing(client_for: Any) -> None:
+    fields, says = CONTRADICTIONS[0]
     after, context, _, _ = await judge(client_for, [hypothesis("H1")], *[reply(decision("H1", **fields))] * 3)
     assert after["H1"].verdict == "unverified"
     assert says in after["H1"].reason
     assert undecided(context)
-
-
-async def test_a_merge_points_to_an_accepted_hypothesis(client_for: Any) -> None:
-    said = reply(decision("H1"), merge("H2", "H1"))
-    after, _, _, _ = await judge(client_for, [hypothesis("H1"), hypothesis("H2")], said)
-    assert (after["H2"].verdict, after["H2"].merged_into) == ("merged", "H1")
 
 
 async def test_a_chain_of_merges_ends_at_an_accepted_hypothesis(client_for: Any) -> None:
@@ -282,11 +261,6 @@ async def test_two_rounds_are_the_most(client_for: Any) -> None:
     assert after["H1"].spans == (Span(0.2, 0.5),)
 
 
-async def test_one_round_is_enough_when_all_is_decided(client_for: Any) -> None:
-    _, _, client, backend = await judge(client_for, [hypothesis("H1")], reply(decision("H1")))
-    assert len(backend.asked) == client.usage().rounds == 1
-
-
 async def test_no_hypothesis_asks_nobody(client_for: Any) -> None:
     _, _, _, backend = await judge(client_for, [hypothesis("H1", verdict="rejected", reason="weak")])
     assert backend.asked == []
@@ -306,18 +280,6 @@ async def test_what_is_left_out_of_the_last_round_is_a_failure_with_its_reason(c
     after, context, _, _ = await judge(client_for, [hypothesis("H1")], reply(), max_rounds=1)
     assert after["H1"].reason == "the critic gave no decision on it"
     assert len(undecided(context)) == 1
-
-
-async def test_without_any_decision_every_hypothesis_is_a_failure(client_for: Any) -> None:
-    hypotheses = [hypothesis("H1"), hypothesis("H2")]
-    _, context, _, _ = await judge(client_for, hypotheses, {**reply(), "repeat": True})
-    assert {message.partition(" ")[0] for message in undecided(context)} == {"H1", "H2"}
-
-
-async def test_a_decided_hypothesis_is_no_failure(client_for: Any) -> None:
-    rejected = rejection("H2")
-    _, context, _, _ = await judge(client_for, [hypothesis("H1"), hypothesis("H2")], reply(decision("H1"), rejected))
-    assert context.failures == ()
 
 
 @pytest.mark.parametrize(
@@ -483,13 +445,6 @@ async def test_fourteen_claims_are_split_over_parallel_requests(client_for: Any)
     assert (len(backend.asked), client.usage().rounds, context.failures) == (3, 1, ())
     assert [list(sheets(request)) for request in backend.asked] == groups
     assert all(len(request.images) <= 8 for request in backend.asked)
-
-
-async def test_one_request_is_enough_for_fourteen_claims_where_the_model_accepts_the_pictures(client_for: Any) -> None:
-    claims = [hypothesis(f"H{number}") for number in range(14)]
-    _, _, _, backend = await judge(client_for, claims, reply(*(decision(claim.id) for claim in claims)))
-    assert len(backend.asked) == 1
-    assert len(sheets(backend.asked[0])) == 14
 
 
 async def test_a_request_without_an_answer_leaves_only_its_own_claims_undecided(client_for: Any) -> None:

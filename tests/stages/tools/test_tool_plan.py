@@ -4,28 +4,14 @@ from typing import Any
 
 import pytest
 from making import examined, make_clip, scripted
+from stages.hypotheses import make_hypothesis
 
 from robogaze.backends import ModelConfig
-from robogaze.core.events import Evidence, Hypothesis
-from robogaze.core.time import Span
-from robogaze.domains import Domain
-from robogaze.rehearse import rehearse
-from robogaze.stages.pipeline import Pipeline
 from robogaze.stages.robogaze.propose import Propose
 from robogaze.stages.robogaze.verify import Verify
 
 TOOLS = ("vqa", "zoom_in", "object_tracking")
-HYPOTHESIS = Hypothesis(
-    id="H1",
-    dimension="physical_plausibility",
-    type="object_floating",
-    spans=(Span(1.0, 2.0),),
-    severity=4,
-    confidence=0.8,
-    description="the cup hangs in the air",
-    evidence=(Evidence(text="nothing is under it", frames=(16, 20), source="propose"),),
-    proposed_by="specialist",
-)
+HYPOTHESIS = make_hypothesis("H1")
 DECISION = {
     "verified_evidence": "a gap under the cup",
     "frames": [16],
@@ -75,13 +61,6 @@ async def test_a_plan_without_tool_calls_costs_one_request(client_for: Any) -> N
     context, client, _ = await verified(client_for, plan(), DECIDED)
     assert context.hypotheses[0].verdict == "accepted"
     assert client.usage().calls == 2
-
-
-async def test_without_tools_the_critic_is_asked_as_before(client_for: Any) -> None:
-    models, backend = scripted(DECIDED)
-    client, context = client_for(models, hypotheses=(HYPOTHESIS,))
-    await Verify().run(context, client)
-    assert "tool plan" not in str(backend.asked[0].parts[-1]).lower()
 
 
 async def test_too_many_tool_calls_are_sent_back(client_for: Any) -> None:
@@ -163,10 +142,6 @@ async def test_a_specialist_whose_plan_fails_is_still_queried(client_for: Any) -
     context = await Propose(tools=TOOLS).run(context, client)
     assert examined(context) == {"visual_quality"}
     assert [failure.kind for failure in context.failures] == ["refused"]
-
-
-async def test_the_pipeline_with_tools_can_be_rehearsed(robot: Domain) -> None:
-    await rehearse(Pipeline.build(robot, "full-tools"))
 
 
 def test_an_unknown_tool_is_refused_by_name() -> None:

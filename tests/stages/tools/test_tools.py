@@ -19,7 +19,7 @@ from robogaze.media import DecodedClip
 from robogaze.stages.client import ModelClient, NoAnswer
 from robogaze.stages.context import Context
 from robogaze.stages.tools import TOOLS
-from robogaze.stages.tools.base import ToolFinding, templates, tool_choice, tool_descriptions
+from robogaze.stages.tools.base import ToolFinding, tool_choice, tool_descriptions
 
 WINDOW = Window(id=0, span=Span(0.0, 1.0), frames=(0, 4, 8, 12))
 JUMPING = Scene(lambda t: (100 + 60 * t, 180) if t < 0.6 else (400 + 60 * t, 100), seconds=1.5)
@@ -117,12 +117,6 @@ def test_frames_and_views_that_are_not_in_the_window_cannot_be_named(name: str) 
                 said(name, **{field: wrong})
 
 
-@pytest.mark.parametrize("name", TOOLS.names())
-def test_the_prompts_of_a_tool_use_only_its_values(name: str, robot: Domain) -> None:
-    for prompt, variables in templates([TOOLS.load(name)()]).items():
-        robot.prompts.check(prompt, tuple(variables.__annotations__))
-
-
 def test_a_choice_of_tools_is_one_schema_in_words_that_grammars_know() -> None:
     contract: Any = create_model(
         "Plan",
@@ -135,10 +129,6 @@ def test_a_choice_of_tools_is_one_schema_in_words_that_grammars_know() -> None:
     assert "discriminator" not in schema
     for name, use in USES.items():
         assert contract.model_validate({"use": {"tool": name, **use}}).use.tool == name
-
-
-def test_a_choice_of_one_tool_is_that_tool() -> None:
-    assert tool_choice([TOOLS.load("vqa")()], WINDOW, make_clip()).model_fields.keys() == {"tool", "frames", "question"}
 
 
 def test_the_question_is_quoted_as_data(client_for: Any) -> None:
