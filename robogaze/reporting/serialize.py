@@ -210,7 +210,6 @@ def ranking_json(result: Ranking) -> Json:
         ],
         "without_prompt": to_json(result.unplaced),
         "screening": to_json(result.screening),
-        "calibrated_weights": to_json(result.fitted),
     }
 
 
