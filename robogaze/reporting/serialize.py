@@ -25,10 +25,9 @@ from robogaze.core.coverage import as_cell
 from robogaze.core.estimate import Estimate
 from robogaze.core.time import RESOLUTION
 from robogaze.evaluation.bug_results import BugEvaluation
-from robogaze.evaluation.released import ReleasedScores
+from robogaze.evaluation.released import ReleasedEvaluation
 from robogaze.evaluation.results import Evaluation, SystemComparisons, SystemResult
 from robogaze.forge.sensitivity import RULE, Alarms, Group, Sensitivity
-from robogaze.judges.base import Judge
 from robogaze.metrics.controls import CONTROLS, SHUFFLED_RULE, TYPE_PRIOR, TYPE_PRIOR_RULE
 from robogaze.ranking import RankedCandidate, Ranking
 from robogaze.reporting.wording import printable
@@ -150,13 +149,13 @@ def _gains_by(result: Evaluation) -> Json:
     }
 
 
-def released_json(results: Sequence[ReleasedScores], judge: Judge, convention: str) -> Json:
+def released_json(result: ReleasedEvaluation) -> Json:
     """The scores of a released evaluator."""
     return {
         "schema_version": 1,
-        "convention": convention,
-        "judge": {"name": judge.name, "note": judge.note},
-        "systems": to_json(results),
+        "convention": result.convention,
+        "judge": {"name": result.judge.name, "note": result.judge.note},
+        "systems": [{"name": name, **to_json(scores)} for name, scores in result.systems.items()],
     }
 
 
