@@ -37,12 +37,6 @@ def test_a_pair_is_weighed_by_the_convention(use: Use, other_dimension: float, o
     assert weights.tolist() == [[pytest.approx(other_dimension), pytest.approx(one_dimension)]]
 
 
-@pytest.mark.parametrize("bonus", [-0.1, math.nan, math.inf])
-def test_a_bonus_that_is_no_number_from_0_up_is_refused(bonus: float) -> None:
-    with pytest.raises(ValueError, match="dimension_bonus must be a number from 0 up"):
-        Weighting(dimension_bonus=bonus)
-
-
 def test_a_missing_dimension_is_not_shared() -> None:
     sides = [finding(dimension="a"), finding(dimension=None)]
     assert same_dimension(sides, sides).tolist() == [[True, False], [False, False]]

@@ -115,11 +115,11 @@ def merge(unit: EventGroup, clip: ClipAnnotations, iou: Overlap) -> MergedEvent:
     described = min(reported, key=lambda pair: (-len(pair[1].description), pair[1].description))
     finding = AnnotatedEvent(
         id=event_name(*described),
-        spans=union(span for estimate in found for span in estimate.spans),
+        spans=union(span for event in found for span in event.spans),
         description=described[1].description,
         dimension=dimension,
         type=event_type,
-        secondary=tuple(sorted({name for estimate in found for name in estimate.secondary} - {dimension})),
+        secondary=tuple(sorted({name for event in found for name in event.secondary} - {dimension})),
         severity=severity,
     )
     return MergedEvent(finding, timed, tuple(filter(None, disputes)))

@@ -22,7 +22,7 @@ from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.estimate import undefined
 from robogaze.evaluation.config import EvaluationConfig
 from robogaze.evaluation.estimates import Matrix, Scores, Values, estimates, macro_scores, micro_scores
-from robogaze.evaluation.rows import clip_row, matchable
+from robogaze.evaluation.rows import base_row, matchable
 from robogaze.judges.base import Judge
 from robogaze.judges.similarity import similarities
 from robogaze.metrics.scores import METRICS, macro, macro_n, micro, micro_n, with_clip_values
@@ -118,7 +118,7 @@ def _rows(
 ) -> Matrix:
     """The rows of all trials, with a value in the place of failed judgements."""
     rows = [
-        clip_row(trial.reference, trial.annotation, np.where(np.isnan(similarity), value, similarity), config.weighting)
+        base_row(trial.reference, trial.annotation, np.where(np.isnan(similarity), value, similarity), config)
         for trial, similarity in zip(trials, similarities_of_trials, strict=True)
     ]
     return np.array(rows, dtype=np.float64).reshape(len(trials), len(COLUMNS))

@@ -193,14 +193,12 @@ def _iou_factor(similarity: Matrix, by: By) -> Matrix:
 
 def _best(annotator_pair: _AnnotatorPair, appeal: Matrix) -> Iterable[Match]:
     """The best assignment; ties are broken independently of the order of the annotators."""
-    first, second = ([content(finding) for finding in annotation.findings] for annotation in annotator_pair.annotations)
+    first, second = ([content(event) for event in annotation.findings] for annotation in annotator_pair.annotations)
     turned = second < first
     arrays = (appeal.T, annotator_pair.iou.T) if turned else (appeal, annotator_pair.iou)
     found = match_pairs(*arrays, np.zeros(arrays[0].shape, dtype=np.bool_), _WEIGHTING)
     return (
-        [replace(estimate, reference=estimate.prediction, prediction=estimate.reference) for estimate in found]
-        if turned
-        else found
+        [replace(match, reference=match.prediction, prediction=match.reference) for match in found] if turned else found
     )
 
 

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
+from robogaze.matching import Match
 from robogaze.metrics.scores import safe_divide
-from robogaze.metrics.tally import MatchedPair, judgeable, scored
+from robogaze.metrics.tally import judgeable, scored
 
 Matrix = NDArray[np.float64]
 
@@ -46,7 +47,7 @@ def groups_in(annotations: Iterable[ClipAnnotation], group: Group) -> tuple[str,
 def group_counts(
     reference: ClipAnnotation,
     prediction: ClipAnnotation | None,
-    matches: Sequence[MatchedPair],
+    matches: Sequence[Match],
     group: Group,
     groups: Sequence[str],
 ) -> Matrix:
@@ -89,7 +90,7 @@ def group_scores(sums: Matrix) -> Matrix:
 def confusion(
     reference: ClipAnnotation,
     prediction: ClipAnnotation | None,
-    matches: Sequence[MatchedPair],
+    matches: Sequence[Match],
     group: Group,
     groups: Sequence[str],
 ) -> Matrix:

@@ -49,7 +49,8 @@ from numpy.typing import NDArray
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span, union
-from robogaze.metrics.tally import MatchedPair, judgeable, scored, tally
+from robogaze.matching import Match
+from robogaze.metrics.tally import judgeable, scored, tally
 
 Matrix = NDArray[np.float64]
 
@@ -63,7 +64,7 @@ SAME_SIMILARITY = 0.5
 WELL_PLACED_IOU = 0.5
 """From this IoU on, an event is well placed: the middle one of the thresholds in use."""
 
-Rematch = Callable[[Sequence[AnnotatedEvent], Sequence[AnnotatedEvent], Matrix], tuple[Sequence[MatchedPair], Matrix]]
+Rematch = Callable[[Sequence[AnnotatedEvent], Sequence[AnnotatedEvent], Matrix], tuple[Sequence[Match], Matrix]]
 """Matches references with predictions by their similarities; returns the matches and the IoU of all pairs."""
 
 
@@ -110,7 +111,7 @@ class MatchedClipEvents:
     judgeable: NDArray[np.bool_]
     similarity: Matrix
     iou: Matrix
-    matches: Sequence[MatchedPair]
+    matches: Sequence[Match]
 
     @cached_property
     def prediction_of(self) -> Mapping[int, int]:

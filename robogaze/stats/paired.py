@@ -56,22 +56,18 @@ class Difference:
     significant: bool | None = None
 
     def verdict(self, margin: float | None = None) -> str:
-        """The result in words; with a `margin`, whether the two are equal within it."""
+        """The result in words.
+
+        Without a significant difference it gives the largest difference that is not ruled out; with a `margin`,
+        whether the systems are equal within it.
+        """
         if self.significant is None:
             return f"undefined: {self.difference.why}"
-        return verdict(self.significant, self.equivalence_bound, margin)
-
-
-def verdict(significant: bool, equivalence_bound: float, margin: float | None = None) -> str:
-    """Whether two systems differ, in words.
-
-    Without a significant difference it gives the largest difference that is not ruled out; with a `margin`, whether the
-    systems are equal within it.
-    """
-    text = "different" if significant else "no significant difference"
-    if margin is not None:
-        return f"{text}; {'equal' if equivalence_bound <= margin else 'not shown to be equal'} within {margin:g}"
-    return text if significant else f"{text}; no difference larger than {equivalence_bound:.3f}"
+        text = "different" if self.significant else "no significant difference"
+        if margin is not None:
+            equal = "equal" if self.equivalence_bound <= margin else "not shown to be equal"
+            return f"{text}; {equal} within {margin:g}"
+        return text if self.significant else f"{text}; no difference larger than {self.equivalence_bound:.3f}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from compare import simulate
 from robogaze.comparison import Comparison, ComparisonConfig, Run, compare_runs
 from robogaze.comparison.trend import step_of
 from robogaze.errors import InputError
-from robogaze.stats import holm
+from robogaze.stats.multiple_comparisons import holm
 from robogaze.stats.proportions import paired_shares
 
 TERMS = ComparisonConfig(resamples=300)

@@ -7,7 +7,7 @@ from checkpoints import annotation, clean_and_faulty, covered, event, metadata, 
 
 from robogaze.comparison import ComparisonConfig, LeaderboardRow, Run
 from robogaze.comparison.leaderboard import EventLabels, leaderboard_row
-from robogaze.stats import wilson
+from robogaze.stats.proportions import wilson
 
 TERMS = ComparisonConfig(resamples=200)
 

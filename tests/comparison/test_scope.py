@@ -5,7 +5,7 @@ from checkpoints import PIXELS, annotation, clean_and_faulty, covered, event, ru
 
 from robogaze.comparison import ComparisonConfig, Run, compare_runs, pair_calibration
 from robogaze.comparison.scope import Scope, scope_of
-from robogaze.stats import wilson
+from robogaze.stats.proportions import wilson
 
 TERMS = ComparisonConfig(resamples=50)
 NOTHING = run("nothing", annotation("nothing-p0", coverage=covered(partial=["colour"], not_examined=["shape"])))
