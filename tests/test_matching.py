@@ -86,11 +86,6 @@ def test_a_similarity_outside_0_to_1_is_refused(similarity: float) -> None:
         match_pairs(matrix([similarity]), matrix([1.0]), np.array([[True]]), Weighting())
 
 
-def test_arrays_of_different_shapes_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"shapes differ: \(1, 2\), \(1, 1\) and \(1, 1\)"):
-        match_pairs(matrix([1.0, 1.0]), matrix([1.0]), np.array([[True]]), Weighting())
-
-
 values = st.sampled_from([0.0, 0.2, 0.5, 1.0]) | st.floats(0, 1)
 
 

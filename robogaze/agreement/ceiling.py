@@ -1,14 +1,14 @@
 """The human ceiling: each annotator scored against the others, in the metrics of a system.
 
-Of two annotators each is scored against the other. Of more, each is scored against the consensus of the others (see
-`adjudication`); clips on which these agree on none of their events have no consensus, and are counted. An annotator on
-a clip is scored as a system would be: same matching, same rows, same means, same judge. A clip with a failed judgement
-is excluded; the bounds give the values if all failed pairs were unrelated, or the same.
+With two annotators, each is scored against the other. With more, each is scored against the consensus of the others
+(see `adjudication`). Clips on which the others agree on none of their events have no consensus, and are counted. An
+annotator on a clip is scored as a system would be: same matching, same rows, same means, same judge. A clip with a
+failed judgement is excluded; the bounds give the values if all failed pairs were unrelated, or the same.
 
 The ceiling pools all annotators: `macro` is the mean over annotator and clip, `micro` is over all their events. Clips,
 or prompts if clips share one, are the units, with all their annotators. This also holds for shares of clips: Wilson's
 interval would be too narrow, because a clip counts once for each annotator. The row of one annotator is computed as
-that of a system.
+a system's row.
 """
 
 from collections.abc import Sequence

@@ -193,7 +193,7 @@ class _Sample:
         return Clusters(self.resamples, tuple(of))
 
     def _none(self) -> Estimate:
-        """There is no matched event."""
+        """The undefined estimate for a lack of matched events, with the reason."""
         if not self.choice.matched:
             return undefined(NO_CLIPS)
         return undefined(NO_MATCHES if self.choice.events else NO_EVENTS)

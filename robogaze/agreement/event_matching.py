@@ -6,9 +6,9 @@ The events of every two annotators of a clip are matched one to one, by time and
     iou              IoU alone; similarity breaks ties
 
 Dimension, type and severity have no influence, because agreement on them is what is measured; the judge does not see
-them, either. It is asked in both directions and the mean is taken, because neither annotator is the reference. If it
-gave nothing in one direction, the other one counts; if it gave nothing at all, the pair is unscored, and matched only
-if that displaces no pair with a judgement.
+them, either. The judge is asked in both directions and the mean is taken, because neither annotator is the reference.
+If the judge fails in one direction, the other direction counts. If it fails in both, the pair is unscored, and is
+matched only if this displaces no pair with a judgement.
 
 Matches are then joined into groups: the best first, as long as no annotator has two events in one group. An event that
 nobody else reports is a group of its own.

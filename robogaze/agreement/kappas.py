@@ -33,7 +33,7 @@ def kappa(kind: KappaKind, ratings: Ratings, *, by: Clusters, level: float) -> E
         return cohen(ratings, by=by, level=level)
     if kind == "krippendorff":
         return alpha(ratings, by=by, level=level)
-    # Who was rated once alone says nothing of agreement, and Fleiss' kappa has no place for it.
+    # A unit with a single rating says nothing about agreement, and Fleiss' kappa cannot include it.
     return fleiss([unit if len(_given(unit)) > 1 else () for unit in ratings], by=by, level=level)
 
 

@@ -1,8 +1,8 @@
 """The ratings of some clips.
 
 For one dimension these are the clips whose annotators all looked for it, the question "any event of this dimension?",
-"this dimension or another?" for matched events, and the matched events that either side assigns to it. Taking only
-those on which both agree would exclude the disputed ones.
+"this dimension or another?" for matched events, and the matched events that either side assigns to the dimension. If
+only events that both sides assign to it were taken, disputed events would be left out.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -60,7 +60,7 @@ def _scores(sums: Sums, values: Values, n: Matrix, config: EvaluationConfig) -> 
 
 
 SHARES = ("clean_accuracy", "detection_precision", "detection_recall")
-"""Metrics that are a share of clips. They have Wilson's interval, which has a width for 0 of n, too."""
+"""Metrics that are a share of clips. Their intervals are Wilson's, which have a width even for 0 of n."""
 
 
 class _Shares:
@@ -90,8 +90,8 @@ def estimates(
 ) -> Callable[[int, int, int], Estimate]:
     """The estimates of `count` values for each table of a stack, as a function from (table, value, n) to an estimate.
 
-    `share` says that the values lie in [0, 1]. A value that is the same in all resamples then gets Student's interval,
-    which is that of a share there.
+    `share` says that the values lie in [0, 1]. A value of 0 or 1 without an interval then gets Student's interval,
+    which is Wilson's interval of a share in this case.
     """
     whole = student_intervals(sums, values, level=config.level, share=share)
     if config.interval == "student":
@@ -195,7 +195,8 @@ USAGE: Mapping[str, Callable[[Usage], float | None]] = {
     "wall_s": lambda usage: usage.wall_s,
     "cost_usd": lambda usage: usage.cost_usd,
 }
-"""What is averaged over clips; None where a server or a price is missing. `wall_s` is in seconds."""
+"""What is averaged over clips; None if a server does not report the value, or no price is known. `wall_s` is
+in seconds."""
 
 
 def usage_per_clip(

@@ -22,7 +22,7 @@ BOUNDED = ("desc_precision", "desc_recall", "desc_f1", "f1_iou")
 
 @dataclass(frozen=True)
 class Bounds:
-    """The lowest and highest scores in BOUNDED, whatever a judge would have answered in the `clips` where it failed."""
+    """The lowest and highest possible scores in BOUNDED; `clips` counts the clips in which a judgement failed."""
 
     clips: int
     worst: Scores
@@ -125,7 +125,7 @@ class Evaluation:
 
     @property
     def judged(self) -> bool:
-        """Whether every judgement was made, also those of the second judge."""
+        """Whether every judgement was made, including the judgements of the second judge."""
         mine = all(system.bounds is None for system in self.systems)
         return mine and (self.second_judge is None or self.second_judge.judged)
 

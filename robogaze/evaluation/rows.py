@@ -50,9 +50,10 @@ class ClipRows:
     not judged `base` keeps only the columns that need no judge; its events are excluded from the other estimates.
     `worst` and `best` bound what the descriptions could have scored, whatever the failed judgements and the matching.
 
-    `unknown` marks the pairs without a similarity that the analysis of errors needs (see `ErrorAnalysis`). `by_bonus`
-    has one row for each of DIMENSION_BONUSES. `repaired` has the F1_COLUMNS after each kind of error is repaired,
-    `errors` the number of errors of each kind. The breakdowns have the shapes of `metrics.breakdown`.
+    `unknown` marks the pairs whose similarity is not given and is needed by the analysis of errors (see
+    `ErrorAnalysis`). `by_bonus` has one row for each of DIMENSION_BONUSES. `repaired` has the F1_COLUMNS after each
+    kind of error is repaired, `errors` the number of errors of each kind. The breakdowns have the shapes of
+    `metrics.breakdown`.
     """
 
     judged: bool

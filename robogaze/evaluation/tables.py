@@ -131,11 +131,11 @@ def at_threshold(annotation: ClipAnnotation, threshold: float) -> ClipAnnotation
 
     A report keeps every hypothesis with its verdict and confidence, so no model is asked again. The events with a
     confidence of at least `threshold`, in [0, 1], are taken from the candidates, or from the events if no candidates
-    are stored. An event without a confidence is kept at every threshold, such a candidate at none. An unscored
-    annotation stays unscored.
+    are stored. An event without a confidence is kept at every threshold; a candidate without a confidence is kept at
+    none. An unscored annotation stays unscored.
 
-    No threshold need reproduce the annotation's own events: a pipeline may use more than the confidence, and may have
-    merged what are several candidates here.
+    The result may differ from the annotation's own events at every threshold, because a pipeline may use more than the
+    confidence and may merge candidates.
     """
     without_confidence = [event for event in annotation.findings if event.confidence is None]
     pool = annotation.candidates or annotation.findings

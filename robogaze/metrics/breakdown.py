@@ -2,9 +2,9 @@
 
 An event belongs to the group of its primary dimension (or its type), on both sides alike. A match counts in the group
 of each of its two events: the recall of a group sums the S of its reference events, whatever they were matched to, its
-precision the S of its predicted events. So an event that is found and described but has another dimension counts as
-found in its own group and as correct in the other; the confusion table shows the crossing. The F1 of a group also
-requires the label: only matches within the group count, as in the released evaluator.
+precision the S of its predicted events. An event that is found under another dimension therefore counts as found in its
+own group, and its prediction counts as correct in the other group; the confusion table counts such pairs. The F1 of a
+group also requires the label: only matches within the group count, as in the released evaluator.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

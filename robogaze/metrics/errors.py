@@ -34,9 +34,9 @@ split                  the matched prediction gets the spans of all parts, and t
 merged                 a copy of the prediction is added for the other reference, each with the spans of its reference
 
 The costs do not add up to what is missing to 1, because repairs interact: two predictions for one reference can be
-moved to the same place, and only one of them is matched. A cost can be 0, as that of the dimension is for every metric
-that ignores it (`desc_f1_dimension` does not), or negative, if the better match by weight has the lower S. In a clip
-without a scored prediction every reference is missed.
+moved to the same place, and only one of them is matched. A cost can be 0: a wrong dimension costs nothing in a metric
+that ignores dimensions (`desc_f1_dimension` does not ignore them). A cost can be negative, if the better match by
+weight has the lower S. In a clip without a scored prediction every reference is missed.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -263,17 +263,25 @@ def _by_measure(values: Mapping[str, Any], result: Comparison) -> Json:
 
 def _pair(pair: RunPair, verdict: str, result: Comparison) -> Json:
     return {
-        **only(pair, "prompts", "dimensions", "types", "corrected"),
-        **to_json(pair.clean),
+        "prompts": pair.prompts,
+        "dimensions": {name: _difference(difference) for name, difference in pair.dimensions.items()},
+        "types": {name: _difference(difference) for name, difference in pair.types.items()},
+        "corrected": None if pair.corrected is None else _difference(pair.corrected),
+        **_difference(pair.clean),
         "first": result.names[pair.first],
         "second": result.names[pair.second],
         "without_partner": dict(zip(("first", "second"), pair.unpaired, strict=True)),
         "bounds": {"worst": to_json(pair.worst), "best": to_json(pair.best)},
-        "significant": pair.significant(result.config.level),
-        "measures": _by_measure(pair.differences, result),
+        "significant": pair.significant,
+        "measures": {result.scope.renamed(name): _difference(found) for name, found in pair.differences.items()},
         "flips": {**pair.flips.counts, "clips": [_flip(flip) for flip in pair.flips.found]},
         "verdict": verdict,
     }
+
+
+def _difference(difference: Difference) -> Json:
+    """A difference without the positions of its runs, which the pair names."""
+    return without(difference, "first", "second", "significant")
 
 
 def _flip(flip: Flip) -> Json:

@@ -8,7 +8,7 @@ for the number of pairs (Holm).
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import nan
+from math import isnan, nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,11 @@ class Difference:
     holm: float = np.nan
     fdr: float = np.nan
     significant: bool | None = None
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether there is an interval that excludes zero."""
+        return not isnan(self.difference.low) and not self.difference.low <= 0 <= self.difference.high
 
     def verdict(self, margin: float | None = None) -> str:
         """The result in words.
@@ -184,16 +189,12 @@ def adjusted(pairs: Sequence[Difference], level: float) -> tuple[Difference, ...
     p = [pair.p for pair in pairs]
     both = zip(pairs, holm(p), benjamini_hochberg(p), strict=True)
     return tuple(
-        replace(pair, holm=float(h), fdr=float(f), significant=_separated(pair, h, level)) for pair, h, f in both
+        replace(pair, holm=float(h), fdr=float(f), significant=_separated(pair, float(h), level)) for pair, h, f in both
     )
 
 
 def _separated(difference: Difference, holm: float, level: float) -> bool | None:
-    return None if np.isnan(holm) else bool(_excludes_zero(difference) and holm < 1 - level)
-
-
-def _excludes_zero(difference: Difference) -> bool:
-    return not difference.difference.low <= 0 <= difference.difference.high
+    return None if isnan(holm) else difference.excludes_zero and holm < 1 - level
 
 
 def _differences(

@@ -29,11 +29,6 @@ def test_a_clip_that_does_not_cover_a_dimension_is_undecided_and_clean_at_best(s
     assert found.unscored_share == 0
 
 
-def test_a_dimension_that_was_ruled_out_is_covered() -> None:
-    found = of(run("a", annotation("a-p0", coverage=covered("colour", ruled_out=["shape"]))))
-    assert (found.clean_rate.value, found.undecided) == (1, 0)
-
-
 def test_bounds_say_what_the_unknown_clips_could_make_of_it() -> None:
     one = run("a", *clean_and_faulty("a", "++-?~").annotations.values(), unreadable=1)
     found = of(one, missing=2)

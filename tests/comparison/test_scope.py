@@ -79,19 +79,6 @@ def test_a_dimension_is_rated_over_the_clips_that_cover_it_at_least_partially() 
     assert leaderboard_row.dimensions == {"colour": wilson(0, 4), "shape": wilson(2, 4)}
 
 
-def test_what_the_runs_cover_is_kept_as_it_was() -> None:
-    (kept,) = compare_runs([without_a_model("a", "+")], TERMS).runs
-    (one,) = kept.annotations.values()
-    assert (one.coverage, one.verdict) == (PIXELS, "undecided")
-
-
-def test_steps_have_a_trend_of_the_nothing_found_rate() -> None:
-    rising = {"step_1000": "+-----", "step_2000": "++----", "step_3000": "+++---"}
-    found = compare_runs([without_a_model(name, signs) for name, signs in rising.items()], TERMS).trend
-    assert found is not None
-    assert found.slopes["clean_rate"].value == pytest.approx(1 / 6)
-
-
 def test_labels_correct_a_nothing_found_rate_too() -> None:
     """Of forty clips in which the pixels show nothing, people find eight faulty."""
     said = run("said", *(annotation(f"c{at}", coverage=PIXELS) for at in range(40)))
