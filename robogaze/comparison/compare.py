@@ -45,8 +45,8 @@ def compare(
 
     The other runs are compared with the `baseline`: the name or the path of a run, which need not be among `runs`.
     Without a baseline, all pairs are compared. `pair_by` is a key in `robogaze.comparison.prompts.KEYS`, "auto" for the
-    first that works. `calibrations` are predictions for clips whose truth is in `references`, annotated by people; a calibration with
-    the name of a run corrects that run, one without a name corrects all runs.
+    first that works. `calibrations` are predictions for clips whose truth is in `references`, annotated by people; a
+    calibration with the name of a run corrects that run, a calibration without a name corrects all runs.
 
     Raises InputError for what cannot be read, and for runs that cannot be compared.
     """

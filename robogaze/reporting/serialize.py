@@ -264,8 +264,8 @@ def _by_measure(values: Mapping[str, Any], result: Comparison) -> Json:
 def _pair(pair: RunPair, verdict: str, result: Comparison) -> Json:
     return {
         "prompts": pair.prompts,
-        "dimensions": {name: _difference(difference) for name, difference in pair.dimensions.items()},
-        "types": {name: _difference(difference) for name, difference in pair.types.items()},
+        "per_dimension": {name: _difference(difference) for name, difference in pair.dimensions.items()},
+        "per_type": {name: _difference(difference) for name, difference in pair.types.items()},
         "corrected": None if pair.corrected is None else _difference(pair.corrected),
         **_difference(pair.clean),
         "first": result.names[pair.first],

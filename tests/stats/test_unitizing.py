@@ -174,7 +174,7 @@ SAME = "all places are the same, so agreement cannot be distinguished from chanc
         ([timeline(5, [], [])], 1, SAME),
         ([timeline(5, [(0, 5)], [(0, 5)])], 1, SAME),
         ([timeline(5, [(0, 2), (2, 5)], [(0, 5)])], 1, SAME),
-        ([timeline(5, [(0, 5 * (1 - 1e-14), "a")], [(0, 5)])], 1, SAME),
+        ([timeline(5, [(0, 5 * (1 - 1e-14))], [(0, 5)])], 1, SAME),
     ],
 )
 def test_an_undefined_value_has_a_reason(timelines: list[Timeline], n: int, why: str) -> None:
