@@ -139,11 +139,6 @@ def test_neither_does_the_order_of_observers_units_and_timelines(seed: int) -> N
     assert alpha_u(other).value == pytest.approx(alpha_u(timelines).value, abs=1e-12)
 
 
-def test_who_marks_at_random_agrees_by_chance() -> None:
-    timelines = [random_timeline(seed, observers=2) for seed in range(800)]
-    assert alpha_u(timelines, grain=1).value == pytest.approx(0, abs=0.05)
-
-
 # Units that overlap.
 
 
