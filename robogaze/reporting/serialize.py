@@ -120,10 +120,9 @@ def _macro_micro(scores: tuple[Mapping[str, Estimate], Mapping[str, Estimate]]) 
 
 
 def _comparisons(metric: SystemComparisons, result: Evaluation) -> Json:
-    names = [system.name for system in result.systems]
     return {
         "differences": _differences(metric.pairs, result),
-        "ranks": {name: to_json(rank) for name, rank in zip(names, metric.ranks, strict=True)},
+        "ranks": {system.name: to_json(rank) for system, rank in zip(result.systems, metric.ranks, strict=True)},
     }
 
 
@@ -161,9 +160,8 @@ def released_json(result: ReleasedEvaluation) -> Json:
 
 def bugs_json(result: BugEvaluation) -> Json:
     """An evaluation of bug reports."""
-    judge = {"name": result.judge, "note": result.judge_note}
-    unjudged = {"unjudged": len(result.unjudged)}
-    return {"schema_version": 1, **without(result, "judge", "judge_note", "unjudged"), "judge": judge, **unjudged}
+    judged = {"judge": {"name": result.judge, "note": result.judge_note}, "unjudged": len(result.unjudged)}
+    return {"schema_version": 1, **without(result, "judge", "judge_note", "unjudged"), **judged}
 
 
 def comparison_json(result: Comparison, checks: Sequence[GateCheck] | None = None) -> Json:
@@ -261,27 +259,26 @@ def _by_measure(values: Mapping[str, Any], result: Comparison) -> Json:
     return {result.scope.renamed(name): to_json(value) for name, value in values.items()}
 
 
+_OF_PAIR = ("first", "second", "significant")
+"""The fields of a difference that the JSON of its pair gives."""
+
+
 def _pair(pair: RunPair, verdict: str, result: Comparison) -> Json:
     return {
         "prompts": pair.prompts,
-        "per_dimension": {name: _difference(difference) for name, difference in pair.dimensions.items()},
-        "per_type": {name: _difference(difference) for name, difference in pair.types.items()},
-        "corrected": None if pair.corrected is None else _difference(pair.corrected),
-        **_difference(pair.clean),
+        "per_dimension": {name: without(difference, *_OF_PAIR) for name, difference in pair.dimensions.items()},
+        "per_type": {name: without(difference, *_OF_PAIR) for name, difference in pair.types.items()},
+        "corrected": None if pair.corrected is None else without(pair.corrected, *_OF_PAIR),
+        **without(pair.clean, *_OF_PAIR),
         "first": result.names[pair.first],
         "second": result.names[pair.second],
         "without_partner": dict(zip(("first", "second"), pair.unpaired, strict=True)),
         "bounds": {"worst": to_json(pair.worst), "best": to_json(pair.best)},
         "significant": pair.significant,
-        "measures": {result.scope.renamed(name): _difference(found) for name, found in pair.differences.items()},
+        "measures": {result.scope.renamed(name): without(found, *_OF_PAIR) for name, found in pair.differences.items()},
         "flips": {**pair.flips.counts, "clips": [_flip(flip) for flip in pair.flips.found]},
         "verdict": verdict,
     }
-
-
-def _difference(difference: Difference) -> Json:
-    """A difference without the positions of its runs, which the pair names."""
-    return without(difference, "first", "second", "significant")
 
 
 def _flip(flip: Flip) -> Json:
