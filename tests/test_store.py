@@ -189,7 +189,7 @@ def test_the_same_run_is_taken_up_again(root: Path) -> None:
     [
         ({"pipeline": "vanilla"}, "pipeline was full and is now vanilla"),
         ({"models": {"vlm": {"temperature": 0.7}}}, r"models\.vlm\.temperature was 0\.0 and is now 0\.7"),
-        ({"models": None}, r"models was \{'vlm': .*\} and is now none"),
+        ({"models": None}, "models was set and is now none"),
         ({"budget": 5}, "budget was none and is now 5"),
         ({"pipeline": None}, "pipeline was full and is now none"),
     ],

@@ -211,8 +211,8 @@ def _difference(before: Any, after: Any, place: tuple[str, ...] = ()) -> tuple[t
 
 
 def _in_words(value: Any) -> str:
-    """The beginning of a setting."""
-    text = "none" if value is None else f"{value}"
+    """The beginning of a setting, or whether it is set."""
+    text = "none" if value is None else "set" if isinstance(value, dict) else f"{value}"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
