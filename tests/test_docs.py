@@ -102,7 +102,7 @@ def test_links_lead_somewhere() -> None:
 
 def test_every_script_in_the_docs_exists() -> None:
     for page in PAGES:
-        for name in re.findall(r"scripts/[a-z_/-]+(?:\.py|\.yaml)?", page.read_text()):
+        for name in re.findall(r"(?:tests/)?scripts/[a-z_/-]+(?:\.py|\.yaml)?", page.read_text()):
             assert (ROOT / name).exists(), f"{page.name} names {name}"
 
 
