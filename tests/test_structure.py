@@ -19,7 +19,7 @@ from robogaze.domains import domain_folders, load_domain
 PACKAGE = Path(robogaze.__file__).parent
 
 TIERS = (
-    {"errors", "threads"},
+    {"errors", "threads", "version"},
     {"registry", "sync", "dataframes"},
     {"core"},
     {"domains", "store"},
@@ -93,7 +93,7 @@ def imported(module: Module) -> Iterator[tuple[int, str]]:
             continue
         for name in names:
             package, _, rest = name.partition(".")
-            if package == "robogaze" and rest not in ("", "__version__"):
+            if package == "robogaze" and rest:
                 yield node.lineno, rest.split(".")[0]
 
 

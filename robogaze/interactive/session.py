@@ -29,7 +29,7 @@ from robogaze.interactive.play_options import PlayOptions
 from robogaze.interactive.readings import read_document
 from robogaze.interactive.replay import send
 from robogaze.interactive.screen import screen_images
-from robogaze.interactive.trace import PlayEntry, Trace, shown
+from robogaze.interactive.trace import PlayEntry, PlayTrace, shown
 from robogaze.interactive.verification import Verifier
 from robogaze.stages.asking import NoAnswer, Query
 
@@ -60,7 +60,7 @@ class PlaySession:
     client: PlayClient
     environment: Environment
     fresh: Environment
-    trace: Trace = field(default_factory=Trace)
+    trace: PlayTrace = field(default_factory=PlayTrace)
     claims: list[PlayClaim] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     stopped: str = ""

@@ -20,7 +20,7 @@ from robogaze.web.annotation_store import AnnotationStore, Authorship, Revision
 from robogaze.web.calibration import calibration_feedback
 from robogaze.web.clip_media import ClipMedia
 from robogaze.web.clip_queue import QueueProgress, assigned
-from robogaze.web.drafts import ClipDraft, DraftEvent, Problem, missing, problems
+from robogaze.web.drafts import ClipDraft, DraftEvent, DraftProblem, missing, problems
 from robogaze.web.starts import draft_events
 
 
@@ -42,7 +42,7 @@ class Conflict:
 class Refused:
     """Nothing is saved, because of these problems."""
 
-    problems: tuple[Problem, ...]
+    problems: tuple[DraftProblem, ...]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from robogaze.core.events import Box
 from robogaze.evidence.tracker.pattern import Spot
-from robogaze.evidence.tracker.tracking import Place, TrackingFrame, placed
+from robogaze.evidence.tracker.tracking import ObjectPlace, TrackingFrame, placed
 from robogaze.media.decode import Image
 
 Masks = Callable[[Image], NDArray[np.bool_] | None]
@@ -32,7 +32,7 @@ class ByMask:
         self._masks = begin(spot.box(frame.image))
         self.first = self.next(frame) or placed(spot, frame.image, math.nan)
 
-    def next(self, now: TrackingFrame) -> Place | None:
+    def next(self, now: TrackingFrame) -> ObjectPlace | None:
         """See `robogaze.evidence.tracker.tracking.Chase`."""
         mask = self._masks(now.full)
         if mask is None or not mask.any():
@@ -42,7 +42,7 @@ class ByMask:
         return place
 
 
-def _place(mask: NDArray[np.bool_]) -> Place:
+def _place(mask: NDArray[np.bool_]) -> ObjectPlace:
     """The place of the largest part of a mask."""
     high, wide = mask.shape
     _, _, parts, centres = cv2.connectedComponentsWithStats(mask.astype(np.uint8))
@@ -50,4 +50,4 @@ def _place(mask: NDArray[np.bool_]) -> Place:
     left, top, width, height = (int(side) for side in parts[largest, :4])
     box = Box(left=left / wide, top=top / high, right=(left + width) / wide, bottom=(top + height) / high)
     right, down = (float(at) for at in centres[largest])
-    return Place(box, ((right + 0.5) / wide, (down + 0.5) / high), math.nan)
+    return ObjectPlace(box, ((right + 0.5) / wide, (down + 0.5) / high), math.nan)

@@ -64,7 +64,7 @@ class TooSmall(ValueError):
 
 
 @dataclass(frozen=True)
-class Place:
+class ObjectPlace:
     """The place of the object in one frame.
 
     `middle` is the centre of its box before the box is cut to the view, or the centre of mass of its mask, as shares of
@@ -86,7 +86,7 @@ class TrackedObject:
     the next, as shares of the view's width and height, shape (frames - 1, 2); NaN where it is unknown.
     """
 
-    places: tuple[Place | None, ...]
+    places: tuple[ObjectPlace | None, ...]
     camera: Vectors
     width: int
     height: int
@@ -132,10 +132,10 @@ class Chase(Protocol):
     `first` is its place in the first frame, `spot` the place where it was found last.
     """
 
-    first: Place
+    first: ObjectPlace
     spot: Spot
 
-    def next(self, now: TrackingFrame) -> Place | None:
+    def next(self, now: TrackingFrame) -> ObjectPlace | None:
         """Its place in the next frame, None if it is not found."""
 
 
@@ -181,7 +181,7 @@ class FollowedObjects:
         self._chases: list[Chase] = []
         self._lost = [0] * len(boxes)
 
-    def next(self, full: Image) -> tuple[Place | None, ...]:
+    def next(self, full: Image) -> tuple[ObjectPlace | None, ...]:
         """The places of the objects in the next picture. Raises TooSmall for a box that `can_follow` refuses."""
         now = TrackingFrame.at(full, self._side_px)
         if not self._chases:
@@ -216,7 +216,7 @@ def _spot(box: Box, image: Image, side_px: int) -> Spot:
 
 def _through(
     chase: Chase, frame: TrackingFrame, images: Iterable[Image]
-) -> list[tuple[Place | None, tuple[float, float]]]:
+) -> list[tuple[ObjectPlace | None, tuple[float, float]]]:
     """The object's place in each picture, and the motion of the background to it."""
     found = []
     for image in images:
@@ -259,7 +259,7 @@ class _ByColour:
         self._step = (0.0, 0.0)
         self._lost = False
 
-    def next(self, now: TrackingFrame) -> Place | None:
+    def next(self, now: TrackingFrame) -> ObjectPlace | None:
         """See Chase."""
         expected = None if self._lost else self._near_prediction(now)
         found = expected or self._in_whole_picture(now)
@@ -318,10 +318,10 @@ class _ByColour:
         return best if best is not None and best[1] <= SAME_LEVELS and best[0].inside(now.image) else None
 
 
-def placed(spot: Spot, image: Image, unlike: float, *, searched: bool = False) -> Place:
+def placed(spot: Spot, image: Image, unlike: float, *, searched: bool = False) -> ObjectPlace:
     """A spot of a picture as a place."""
     high, wide = image.shape[:2]
-    return Place(spot.box(image), (spot.x / wide, spot.y / high), unlike, searched)
+    return ObjectPlace(spot.box(image), (spot.x / wide, spot.y / high), unlike, searched)
 
 
 def _unlike(match: Match) -> float:

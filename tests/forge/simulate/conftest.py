@@ -42,10 +42,10 @@ def spec(recipe: SimulationConfig) -> ClipSpec:
     """A clean clip: an object is picked up and placed, with a bystander."""
     from robogaze.forge.simulate.clip_spec import sample_clip
     from robogaze.forge.simulate.scene_sampler import ClipRequest
-    from robogaze.forge.simulate.simulation_config import Variation, World
+    from robogaze.forge.simulate.simulation_config import Variation, WorldConfig
 
     only = recipe.with_(tasks={"place": recipe.tasks["place"]})
-    return sample_clip(only, ClipRequest((Variation(make="plain"),)), World(), np.random.default_rng(4))
+    return sample_clip(only, ClipRequest((Variation(make="plain"),)), WorldConfig(), np.random.default_rng(4))
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from robogaze.forge.simulate.checks import motion_problem
 from robogaze.forge.simulate.clip_spec import ClipSpec, sample_clip
 from robogaze.forge.simulate.recorded_setup import RecordedSetup
 from robogaze.forge.simulate.scene_sampler import ClipRequest, DrawRejected
-from robogaze.forge.simulate.simulation_config import SimulationConfig, Variation, World
+from robogaze.forge.simulate.simulation_config import SimulationConfig, Variation, WorldConfig
 from robogaze.forge.simulate.state_edits import jump
 
 
@@ -20,7 +20,7 @@ def accepted(recipe: SimulationConfig, request: ClipRequest, first_seed: int = 0
     """The first draw that passes the checks of the motion; draws before `first_seed` are known not to."""
     for seed in range(first_seed, 30):
         try:
-            spec = sample_clip(recipe, request, World(), np.random.default_rng(seed))
+            spec = sample_clip(recipe, request, WorldConfig(), np.random.default_rng(seed))
         except (DrawRejected, OutOfReach):
             continue
         if motion_problem(spec) is None:

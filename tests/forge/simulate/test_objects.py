@@ -10,7 +10,7 @@ import mujoco
 from robogaze.forge.simulate.arm import OPEN_M, STEP_S, Vector
 from robogaze.forge.simulate.objects import SimulatedObject
 from robogaze.forge.simulate.scene import CompiledScene, build_scene
-from robogaze.forge.simulate.simulation_config import SimulationConfig, World
+from robogaze.forge.simulate.simulation_config import SimulationConfig, WorldConfig
 
 AT = (0.4, 0.1)
 
@@ -21,7 +21,7 @@ def scene_of(recipe: SimulationConfig, *kinds: str) -> CompiledScene:
     objects = [
         SimulatedObject(kind, kind, shapes[kind], (0.2, 0.4, 0.6), AT, movable=kind in recipe.objects) for kind in kinds
     ]
-    return build_scene(objects, {"": (1.0, 0.0, 0.0)}, World(), np.random.default_rng(0))
+    return build_scene(objects, {"": (1.0, 0.0, 0.0)}, WorldConfig(), np.random.default_rng(0))
 
 
 def rest(scene: CompiledScene, kind: str, from_m: float = 0.0, beside_m: float = 0.0, seconds: float = 0.5) -> Vector:

@@ -25,7 +25,7 @@ from robogaze.forge.simulate.simulation_config import (
     Surface,
     Variation,
     Way,
-    World,
+    WorldConfig,
     load_simulation_config,
 )
 from robogaze.forge.simulate.tasks import Subtask
@@ -68,8 +68,8 @@ def test_descriptions_use_known_names(recipe: SimulationConfig) -> None:
 
 
 def test_worlds_are_disjoint_subsets_of_all_surroundings(recipe: SimulationConfig) -> None:
-    everything, worlds = World(), [recipe.worlds[name] for name in FITTED]
-    for name in set(World.model_fields) - {"objects"}:
+    everything, worlds = WorldConfig(), [recipe.worlds[name] for name in FITTED]
+    for name in set(WorldConfig.model_fields) - {"objects"}:
         whole, parts = getattr(everything, name), [getattr(world, name) for world in worlds]
         if isinstance(whole[0], str):
             assert all(set(part) <= set(whole) for part in parts), name
@@ -82,7 +82,7 @@ def test_worlds_are_disjoint_subsets_of_all_surroundings(recipe: SimulationConfi
 def test_the_world_for_measuring_shares_neither_arms_nor_surfaces(recipe: SimulationConfig) -> None:
     measured = recipe.worlds["sixth"]
     for name in ("links", "tables", "walls"):
-        others = {part for world in [World(), *map(recipe.world, FITTED)] for part in getattr(world, name)}
+        others = {part for world in [WorldConfig(), *map(recipe.world, FITTED)] for part in getattr(world, name)}
         assert not others & {*getattr(measured, name)}, name
 
 
@@ -93,13 +93,13 @@ def test_one_world_has_objects_that_no_other_has(recipe: SimulationConfig) -> No
 
 
 def test_a_world_has_its_own_objects_and_goals_and_the_same_fixtures(recipe: SimulationConfig) -> None:
-    world = World(objects=("cup", "book", "plate", "pad"))
+    world = WorldConfig(objects=("cup", "book", "plate", "pad"))
     chosen = recipe.in_world(world)
     assert (set(chosen.objects), set(chosen.goals)) == ({"cup", "book"}, {"plate", "pad"})
     assert chosen.tasks["place"].objects == ("cup",)
     assert chosen.tasks["stack"].goals == ("book",)
     assert chosen.tasks["open"] == recipe.tasks["open"]
-    assert recipe.in_world(World()) == recipe
+    assert recipe.in_world(WorldConfig()) == recipe
 
 
 @pytest.mark.parametrize("name", [*FITTED, "sixth"])
@@ -122,12 +122,12 @@ def test_a_scene_of_a_world_has_only_its_objects(recipe: SimulationConfig) -> No
 
 
 def test_every_surface_and_every_link_style_can_be_built(recipe: SimulationConfig) -> None:
-    kinds = {name: World.model_fields[name].default for name in ("links", "tables", "walls")}
+    kinds = {name: WorldConfig.model_fields[name].default for name in ("links", "tables", "walls")}
     measured = recipe.worlds["sixth"]
     assert set(get_args(Links)) == {*kinds["links"], *measured.links}
     assert set(get_args(Surface)) == {*kinds["tables"], *kinds["walls"], *measured.tables, *measured.walls}
     for links in get_args(Links):
-        build_scene([], {"": (1.0, 0.0, 0.0)}, World(links=(links,)), np.random.default_rng(0))
+        build_scene([], {"": (1.0, 0.0, 0.0)}, WorldConfig(links=(links,)), np.random.default_rng(0))
     for surface in get_args(Surface):
         tone = SURFACES[surface](np.random.default_rng(0))
         assert tone.shape == (512, 512)
