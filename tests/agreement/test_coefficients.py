@@ -119,7 +119,7 @@ async def test_the_timeline_asks_when_anything_is_wrong_and_not_how_many_events_
 async def test_a_clip_is_at_least_as_long_as_what_is_marked_in_it_and_one_of_unknown_length_has_no_timeline() -> None:
     ann, bob = clips("ann", [event(0, 12)], [event(0, 4)]), clips("bob", [event(0, 12)], [event(0, 2)])
     assert (await measured(*ann, *bob)).timeline_alpha.n == 2
-    unknown = [replace(one, duration_s=None) for one in (*ann, *bob)]
+    unknown = [replace(annotation, duration_s=None) for annotation in (*ann, *bob)]
     assert (await measured(*unknown)).timeline_alpha.why == "no clip's length is known"
 
 
@@ -182,9 +182,9 @@ async def test_every_number_is_that_of_an_independent_implementation(seed: int, 
             found, annotation_set.annotators, choose_kappas(found, annotation_set.annotators), DRAWING, dimension
         )
         plain = plain_measures(annotation_set, dimension)
-        told = {name: estimate.value for name, estimate in ours.estimates()}
-        assert told.keys() == plain.keys()
-        assert all(same(told[name], plain[name]) for name in told), (told, plain)
+        computed = {name: estimate.value for name, estimate in ours.estimates()}
+        assert computed.keys() == plain.keys()
+        assert all(same(computed[name], plain[name]) for name in computed), (computed, plain)
 
 
 async def test_these_cases_meet_every_kappa() -> None:
@@ -209,7 +209,7 @@ def random_accounts(rng: Random, annotators: int, missing: float, clips: int = 6
         truth = [random_event(rng) for _ in range(rng.randrange(4))]
         for number in range(annotators):
             if rng.random() >= missing:
-                seen = [slightly_else(rng, one) for one in truth if rng.random() > 0.2]
+                seen = [slightly_else(rng, event) for event in truth if rng.random() > 0.2]
                 extra = [random_event(rng)] if rng.random() < 0.2 else []
                 annotations.append(annotation(f"p{number}", f"clip{clip}", *seen, *extra))
     return annotations
@@ -226,14 +226,14 @@ def random_event(rng: Random) -> AnnotatedEvent:
     return event(start, rng.randint(start + 1, 10), text, **labels)
 
 
-def slightly_else(rng: Random, one: AnnotatedEvent) -> AnnotatedEvent:
-    start = max(0, int(one.spans[0].start) - rng.randrange(2))
-    end = min(10, int(one.spans[0].end) + rng.randrange(2))
-    words = [word for word in one.description.split() if rng.random() > 0.3] + rng.sample(WORDS, rng.randrange(5))
-    dimension = one.dimension if rng.random() > 0.3 else rng.choice(("x", "y", "z"))
-    severity = one.severity if rng.random() > 0.5 else rng.randint(1, 5)
+def slightly_else(rng: Random, event: AnnotatedEvent) -> AnnotatedEvent:
+    start = max(0, int(event.spans[0].start) - rng.randrange(2))
+    end = min(10, int(event.spans[0].end) + rng.randrange(2))
+    words = [word for word in event.description.split() if rng.random() > 0.3] + rng.sample(WORDS, rng.randrange(5))
+    dimension = event.dimension if rng.random() > 0.3 else rng.choice(("x", "y", "z"))
+    severity = event.severity if rng.random() > 0.5 else rng.randint(1, 5)
     text = " ".join(words) or "nothing"
-    return replace(one, spans=(Span(start, end),), description=text, dimension=dimension, severity=severity)
+    return replace(event, spans=(Span(start, end),), description=text, dimension=dimension, severity=severity)
 
 
 # Intervals.
@@ -244,10 +244,12 @@ async def test_intervals_hold_their_value_and_follow_the_seed() -> None:
     found, again = await measured(*annotations), await measured(*annotations)
     other = await measured(*annotations, resampling=replace(DRAWING, seed=1))
     assert repr(found) == repr(again)
-    assert {name: one.value for name, one in found.estimates()} == {name: one.value for name, one in other.estimates()}
+    assert {name: estimate.value for name, estimate in found.estimates()} == {
+        name: estimate.value for name, estimate in other.estimates()
+    }
     assert found.tiou.low != other.tiou.low
-    for name, one in found.estimates():
-        assert one.low <= one.value <= one.high, name
+    for name, estimate in found.estimates():
+        assert estimate.low <= estimate.value <= estimate.high, name
 
 
 async def test_events_are_drawn_with_their_clip() -> None:
@@ -265,7 +267,7 @@ async def test_events_are_drawn_with_their_clip() -> None:
 async def test_clips_are_drawn_within_their_dataset() -> None:
     # One clip a dataset: every resample is the same, and an interval would be an invention.
     ann, bob = clips("ann", [event(0, 4)], [event(0, 4)]), clips("bob", [event(0, 4)], [event(0, 1)])
-    no_shared_dimensions = [replace(one, fields={"split": one.clip_id}) for one in (*ann, *bob)]
+    no_shared_dimensions = [replace(annotation, fields={"split": annotation.clip_id}) for annotation in (*ann, *bob)]
     found = (await measured(*no_shared_dimensions)).tiou
     assert (found.value, found.why) == (0.625, "every resample gives the same value")
     assert math.isnan(found.low)
@@ -281,7 +283,7 @@ REST = ("dimension_kappa", "tiou", "severity_alpha", "description_similarity", "
 
 
 def reasons(found: AgreementScores) -> Mapping[str, str]:
-    return {name: one.why for name, one in found.estimates() if not one.defined}
+    return {name: estimate.why for name, estimate in found.estimates() if not estimate.defined}
 
 
 async def test_one_annotator_has_no_agreement() -> None:
@@ -346,4 +348,6 @@ async def test_the_order_of_annotators_clips_and_events_changes_no_number() -> N
     turned = [replace(annotation, findings=tuple(reversed(annotation.findings))) for annotation in annotations]
     assert repr(await measured(*turned)) == before
     names = {"p0": "zoe", "p1": "max", "p2": "abe"}
-    assert repr(await measured(*(replace(one, author=names[one.author]) for one in turned))) == before
+    assert (
+        repr(await measured(*(replace(annotation, author=names[annotation.author]) for annotation in turned))) == before
+    )

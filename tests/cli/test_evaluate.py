@@ -110,7 +110,7 @@ def test_floors_can_be_left_out(robogaze: Shell, files: tuple[Path, Path], table
     found = json.loads(out)
     assert found["controls"]["type_prior"]["macro"]["desc_f1"]["n"] == 2
     assert found["floor"]["macro"]["desc_f1"]["value"] < found["macro"]["desc_f1"]["value"]
-    assert {name: one["bound"] for name, one in found["controls"].items()} == {
+    assert {name: control["bound"] for name, control in found["controls"].items()} == {
         "always_clean": "floor", "whole_clip": "upper", "last_30_percent": "upper", "constant_severity": "upper",
         "type_prior": "floor",
     }  # fmt: skip
@@ -176,7 +176,7 @@ def test_systems_are_named_and_compared(robogaze: Shell, files: tuple[Path, Path
     ran = robogaze("evaluate", "--reference", gold, "--prediction", f"A={ours}", "--prediction", f"B={gold}",
                    "--judge", "offline", "--resamples", 50, "--json")  # fmt: skip
     found = json.loads(ran.out)
-    assert [one["name"] for one in found["systems"]] == ["A", "B"]
+    assert [system["name"] for system in found["systems"]] == ["A", "B"]
     assert found["pairs"]["desc_f1"]["differences"][0]["first"] == "A"
     assert "verdict" in found["pairs"]["desc_f1"]["differences"][0]
 
@@ -272,7 +272,7 @@ def test_pairs_without_a_similarity_are_listed_to_be_judged_blind_and_the_list_c
     (ratings / "viewer.jsonl").write_text(text)
     last = robogaze(*words)
     assert (last.code, "without a similarity" in last.err) == (0, False)
-    assert [one["counts"]["matched"] for one in json.loads(last.out)["systems"]] == [2, 2]
+    assert [system["counts"]["matched"] for system in json.loads(last.out)["systems"]] == [2, 2]
 
 
 def test_a_table_that_does_not_exist_is_a_usage_error(robogaze: Shell, files: tuple[Path, Path]) -> None:

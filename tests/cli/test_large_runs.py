@@ -86,11 +86,11 @@ def test_the_same_command_does_nothing_again(score: Score) -> None:
         asked = stub.requests
         ran = score(url, "--json")
     assert stub.requests == asked == CLIPS
-    told = json.loads(ran.out)
+    written = json.loads(ran.out)
     counts = {"faulty": 6, "clean": 0, "undecided": 0, "complete": 6, "partial": 0, "unscored": 0, "unreadable": 0}
-    assert told["clips"] == counts
-    assert (told["usage"]["calls"], told["usage"]["cost_usd"], told["stopped"]) == (6, None, None)
-    assert told["events"][0]["clips"] == 6
+    assert written["clips"] == counts
+    assert (written["usage"]["calls"], written["usage"]["cost_usd"], written["stopped"]) == (6, None, None)
+    assert written["events"][0]["clips"] == 6
 
 
 def test_an_estimate_needs_no_server_and_leaves_nothing(score: Score, tmp_path: Path) -> None:
@@ -275,8 +275,11 @@ def test_a_server_that_stays_away_loses_nothing(score: Score) -> None:
 
 def test_another_model_behind_the_address_ends_the_run_and_loses_nothing(score: Score) -> None:
     def other(body: Body) -> Reply:
-        told = {"choices": [{"message": {"content": '{"events": []}'}, "finish_reason": "stop"}], "model": "another"}
-        return Reply(raw=json.dumps(told).encode())
+        completion = {
+            "choices": [{"message": {"content": '{"events": []}'}, "finish_reason": "stop"}],
+            "model": "another",
+        }
+        return Reply(raw=json.dumps(completion).encode())
 
     stub = Stub(behave=lambda body: other(body) if stub.requests > 3 else None)
     with running(stub) as url:

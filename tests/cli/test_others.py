@@ -44,8 +44,8 @@ def test_the_version_is_printed(robogaze: Shell) -> None:
 def test_the_built_in_domains_are_listed(robogaze: Shell) -> None:
     listed = [line.split()[0] for line in robogaze("domain", "list").out.splitlines()]
     assert listed == list(domain_folders())
-    told = json.loads(robogaze("domain", "list", "--json").out)["domains"]
-    assert [one["id"] for one in told] == listed
+    written = json.loads(robogaze("domain", "list", "--json").out)["domains"]
+    assert [entry["id"] for entry in written] == listed
     assert {"robot", "game", "egocentric"} <= set(listed)
 
 

@@ -23,7 +23,7 @@ def run_folder(root: Path, faulty: int, **said: object) -> Path:
     (root / "run.json").write_text("{}")
     (root / "clip.mp4").write_bytes(b"video")
     content = sha256(b"video").hexdigest()
-    lines = [ManifestLine(clip_id=one.clip.id, path="clip.mp4", sha256=content) for one in reports]
+    lines = [ManifestLine(clip_id=report.clip.id, path="clip.mp4", sha256=content) for report in reports]
     (root / "manifest.jsonl").write_text("".join(f"{line.model_dump_json()}\n" for line in lines))
     return root
 
@@ -44,9 +44,9 @@ def test_a_large_run_has_files_beside_its_page_and_a_small_one_none_left(
         patch.setattr(bundles, "IN_PAGE_CHARACTERS", 1000)
         patch.setattr(bundles, "BUNDLE_CHARACTERS", 5000)
         assert robogaze("report", root, "--domain", "robot").code == 0
-    beside = sorted((root / "page").iterdir())
-    assert len(beside) >= 3
-    assert all(one.read_text().startswith(f'bundleArrived("page/{one.name}", "') for one in beside)
+    files = sorted((root / "page").iterdir())
+    assert len(files) >= 3
+    assert all(path.read_text().startswith(f'bundleArrived("page/{path.name}", "') for path in files)
     assert robogaze("report", root, "--domain", "robot").code == 0
     assert list((root / "page").iterdir()) == []
 

@@ -136,7 +136,7 @@ def test_a_clip_that_could_not_be_read_stays_in_the_counts_of_the_folder(
     other = write_clip(tmp_path / "other.mp4", frames=72, width=160, height=112)
     assert robogaze("score", measured, tmp_path / "bad.mp4", "--out", out).code == 4
     assert robogaze("score", other, "--out", out).code == 0
-    assert [one.uri for one in StoredRun(out).unreadable] == ["../bad.mp4"]
+    assert [clip.uri for clip in StoredRun(out).unreadable] == ["../bad.mp4"]
     assert "Every file could be read" not in (out / "index.html").read_text()
 
 

@@ -35,7 +35,7 @@ def test_json_is_one_object_on_stdout_and_every_report_loads(robogaze: Shell, cl
     ran = robogaze("score", clip, "-i", "move the bar", "--json")
     written = json.loads(ran.out)
     assert (written["schema_version"], written["unreadable"]) == (2, [])
-    (report,) = (Report.model_validate(one) for one in written["reports"])
+    (report,) = (Report.model_validate(report) for report in written["reports"])
     assert report.pipeline == "pixels"
     assert report.clip.instruction == "move the bar"
     assert report.usage.calls == 0

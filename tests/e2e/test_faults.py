@@ -45,9 +45,9 @@ async def test_no_fault_of_a_reply_is_taken_for_an_answer(
     play: str, clip: Path, served: tuple[Stub, str], tmp_path: Path
 ) -> None:
     rng = random.Random(15)
-    sent = [one for one in FAULTS.values() if one.level in ("transport", "completion") and not one.rare]
+    sent = [fault for fault in FAULTS.values() if fault.level in ("transport", "completion") and not fault.rare]
     async with prepared(play, clip, tmp_path, served) as bench:
-        drawn = [bench.draw(rng, one, rng.choice(("once", "lasting"))) for one in rng.sample(sent, SAMPLE[play])]
+        drawn = [bench.draw(rng, fault, rng.choice(("once", "lasting"))) for fault in rng.sample(sent, SAMPLE[play])]
         tally = await bench.attempt_all([case for case in drawn if case is not None], rng)
     assert tally.findings == []
     assert tally.injected.total() == SAMPLE[play]

@@ -25,9 +25,9 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def sample(bench: Bench, rng: random.Random) -> Iterator[Case]:
     """A fault of each outcome at each question: one that passes, and, where that makes a difference, one that lasts."""
     for question, outcome, passes in product(PLAYS[bench.play].questions, OUTCOMES, (True, False)):
-        fitting = [one for one in FAULTS.values() if one.outcome == outcome and question in one.questions]
+        fitting = [fault for fault in FAULTS.values() if fault.outcome == outcome and question in fault.questions]
         same_either_way = (outcome == "accepted" and not passes) or (outcome == "refused" and passes)
-        if not same_either_way and (fitting := [one for one in fitting if not one.rare]):
+        if not same_either_way and (fitting := [fault for fault in fitting if not fault.rare]):
             fault = rng.choice(fitting)
             yield bench.draw(rng, fault, "once" if passes else rng.choice(EXTENTS[1:]), question)
 

@@ -83,12 +83,12 @@ BLACK = "A black body lies twisted on the ground where the stone was."
 
 def judge(name: str, number: int, ruling: str, confidence: float = 0.9, **fields: Any) -> Line:
     """A ruling; a closer look follows from it if it gives one."""
-    told = {
+    answer = {
         "directly_seen": "it is seen", "visible": [], "ordinary": None, "reasoning": f"{name}: {ruling}",
         "ruling": ruling, "type": "model_distortion", "severity": 3, "description": f"{BLACK} ({name})",
         "confidence": confidence, "next_look": None, **fields,
     }  # fmt: skip
-    return line("investigate", f"{name} step {number} judge", told)
+    return line("investigate", f"{name} step {number} judge", answer)
 
 
 def doubt(name: str, number: int, tool: str) -> list[Line]:
@@ -292,7 +292,7 @@ async def test_a_dead_or_babbling_model_is_unscored(game: Domain, play: Path, pi
 
 @pytest.mark.parametrize("stage", ["scan", "remember", "investigate", "trace"])
 async def test_a_model_that_dies_on_the_way_leaves_nothing_clean(game: Domain, play: Path, stage: str) -> None:
-    alive = [one for one in DECIDED if one["when"]["stage"] != stage]
+    alive = [decided for decided in DECIDED if decided["when"]["stage"] != stage]
     report, _ = await examine(game, play, "glide", *alive)
     assert not report.clean
     assert stage in {failure.stage for failure in report.failures}
@@ -352,7 +352,7 @@ async def test_the_baseline_is_one_look_and_knows_what_comes_back(game: Domain, 
     }  # fmt: skip
     report, asked = await examine(game, play, "vanilla", line("direct", "sample 1", {"events": [event]}))
     assert len(asked) == 1
-    assert [one.spans for one in report.events] == [(Span(2.0, 6.5), Span(8.0, 10.0))]
+    assert [event.spans for event in report.events] == [(Span(2.0, 6.5), Span(8.0, 10.0))]
 
 
 async def test_drafts_are_what_each_short_segment_shows(game: Domain, play: Path) -> None:
@@ -396,9 +396,9 @@ def test_reports_are_scored_against_a_file_of_the_benchmark(
     paths = ("--reference", tmp_path / "truth.json", "--prediction", found)
     ran = robogaze("evaluate", "--domain", "game", *paths, "--convention", convention, "--json")
     assert ran.code == 0, ran.err
-    told = json.loads(ran.out)
-    assert told["convention"] == convention
-    (system,) = told["systems"]
+    written = json.loads(ran.out)
+    assert written["convention"] == convention
+    (system,) = written["systems"]
     scores = system["micro"] if convention == "glide-paper" else system["metrics"]
     assert scores["miou"]["value"] == pytest.approx((49 + 6) / 96), "55 of the 96 frames of 2-6 and 8-10 s"
     assert scores["f1_iou"]["value"] == pytest.approx(scores["desc_f1"]["value"] * 55 / 96)

@@ -41,7 +41,7 @@ def value(scores: GlideReleaseScores, name: str) -> float:
 
 
 def test_a_perfect_prediction_scores_one_and_is_rated_five() -> None:
-    figures = {name: one.value for name, one in score([video([EVENT], [EVENT])]).metrics.items()}
+    figures = {name: figure.value for name, figure in score([video([EVENT], [EVENT])]).metrics.items()}
     assert figures.pop("mean_rating") == 5.0
     assert set(figures.values()) == {1.0}
 
@@ -131,7 +131,7 @@ def test_a_video_with_an_empty_report_does_not() -> None:
 
 def test_of_two_videos_of_one_name_the_last_counts_alone() -> None:
     scores = score([video([EVENT], [EVENT], name="clip.mp4"), video([EVENT], [EVENT], [[1]], name="clip")])
-    assert [one.name for one in scores.videos] == ["clip"]
+    assert [video.name for video in scores.videos] == ["clip"]
     assert value(scores, "desc_f1") == pytest.approx(0.2)
 
 
@@ -147,8 +147,8 @@ def test_a_later_one_without_a_report_is_refused() -> None:
 
 def test_without_videos_every_figure_is_the_0_that_the_release_prints() -> None:
     figures = score([]).metrics.values()
-    assert {one.value for one in figures} == {0.0}
-    assert all(one.n == 0 and one.why for one in figures)
+    assert {figure.value for figure in figures} == {0.0}
+    assert all(figure.n == 0 and figure.why for figure in figures)
 
 
 # All of it against a second implementation.
@@ -187,7 +187,7 @@ def test_it_agrees_with_a_second_implementation(seed: int) -> None:
     dice = random.Random(seed)
     videos = [made_video(dice, number, whole=False) for number in range(dice.choice([0, 1, 2, 5, 20]))]
     (expected,) = independent.glide(videos)
-    figures = {name: one.value for name, one in score([as_video(one) for one in videos]).metrics.items()}
+    figures = {name: figure.value for name, figure in score([as_video(video) for video in videos]).metrics.items()}
     assert figures == pytest.approx(expected, abs=1e-9)
 
 
@@ -195,5 +195,5 @@ def test_it_agrees_with_a_second_implementation(seed: int) -> None:
 def test_where_whole_ratings_tie_it_is_one_of_the_best_assignments(seed: int) -> None:
     dice = random.Random(seed)
     videos = [made_video(dice, number, whole=True) for number in range(2)]
-    figures = {name: one.value for name, one in score([as_video(one) for one in videos]).metrics.items()}
-    assert any(figures == pytest.approx(one, abs=1e-9) for one in independent.glide(videos))
+    figures = {name: figure.value for name, figure in score([as_video(video) for video in videos]).metrics.items()}
+    assert any(figures == pytest.approx(expected, abs=1e-9) for expected in independent.glide(videos))

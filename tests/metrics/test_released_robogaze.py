@@ -175,8 +175,8 @@ def test_a_dimension_that_no_one_names_has_nothing_to_average() -> None:
 
 
 def test_a_type_gives_the_dimension_if_none_is_given() -> None:
-    told, typed = finding(0, 10, dimension="picture"), finding(0, 10, dimension=None, type="haze")
-    assert one([told], [typed]).per_dimension["picture"].value == 1.0
+    labelled, typed = finding(0, 10, dimension="picture"), finding(0, 10, dimension=None, type="haze")
+    assert one([labelled], [typed]).per_dimension["picture"].value == 1.0
 
 
 def test_a_given_dimension_comes_before_that_of_the_type() -> None:
@@ -290,7 +290,9 @@ def test_it_agrees_with_a_second_implementation(seed: int) -> None:
     bonus = dice.choice([0.0, 0.1, 0.25, 0.5])
     expected = independent.robogaze(clips, TAXONOMY, bonus)
     scores = score([as_sample(clip) for clip in clips], TAXONOMY, dimension_bonus=bonus)
-    assert {name: one.value for name, one in scores.metrics.items()} == pytest.approx(expected["metrics"], abs=1e-9)
+    assert {name: figure.value for name, figure in scores.metrics.items()} == pytest.approx(
+        expected["metrics"], abs=1e-9
+    )
     assert {d: row.value for d, row in scores.per_dimension.items()} == pytest.approx(
         expected["per_dimension"], abs=1e-9
     )

@@ -142,13 +142,13 @@ def test_neither_do_the_order_of_observers_units_and_timelines_and_the_names(see
     names = {"a": 7, "b": "z"}
     other = [
         Timeline(
-            one.length,
+            timeline.length,
             tuple(
                 tuple(LabelledStretch(u.start, u.end, names[str(u.category)]) for u in units[::-1])
-                for units in one.observers[::-1]
+                for units in timeline.observers[::-1]
             ),
         )
-        for one in timelines[::-1]
+        for timeline in timelines[::-1]
     ]
     assert alpha_u(other).value == pytest.approx(alpha_u(timelines).value, abs=1e-12)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.events import Box
-from robogaze.evidence.tracker.pattern import Spot
+from robogaze.evidence.tracker.pattern import PixelRegion
 from robogaze.evidence.tracker.tracking import ObjectPlace, TrackingFrame, placed
 from robogaze.media.decode import Image
 
@@ -21,24 +21,24 @@ Masks = Callable[[Image], NDArray[np.bool_] | None]
 
 
 class ByMask:
-    """Follows an object in one direction of time; see `robogaze.evidence.tracker.tracking.Chase`.
+    """Follows an object in one direction of time; see `robogaze.evidence.tracker.tracking.Follower`.
 
-    If the first frame has no mask, the object's place there is the spot.
+    If the first frame has no mask, the object's place there is the region.
     """
 
-    def __init__(self, begin: Callable[[Box], Masks], frame: TrackingFrame, spot: Spot) -> None:
-        """`begin` receives the box of the spot; the masks that it returns start with this frame."""
-        self.spot = spot
-        self._masks = begin(spot.box(frame.image))
-        self.first = self.next(frame) or placed(spot, frame.image, math.nan)
+    def __init__(self, begin: Callable[[Box], Masks], frame: TrackingFrame, region: PixelRegion) -> None:
+        """`begin` receives the box of the region; the masks that it returns start with this frame."""
+        self.region = region
+        self._masks = begin(region.box(frame.image))
+        self.first = self.next(frame) or placed(region, frame.image, math.nan)
 
     def next(self, now: TrackingFrame) -> ObjectPlace | None:
-        """See `robogaze.evidence.tracker.tracking.Chase`."""
+        """See `robogaze.evidence.tracker.tracking.Follower`."""
         mask = self._masks(now.full)
         if mask is None or not mask.any():
             return None
         place = _place(mask)
-        self.spot = Spot.of(place.box, now.image)
+        self.region = PixelRegion.of(place.box, now.image)
         return place
 
 

@@ -77,11 +77,11 @@ class ClipSpec:
 
 
 def sample_clip(
-    recipe: SimulationConfig, request: ClipRequest, world: WorldConfig, rng: np.random.Generator
+    config: SimulationConfig, request: ClipRequest, world: WorldConfig, rng: np.random.Generator
 ) -> ClipSpec:
     """Draw a clip in a world. Raises DrawRejected, OutOfReach and UnstableSimulation."""
-    sampled = sample_scene(recipe.in_world(world), request, rng)
-    views, layout = _views(recipe, request, sampled, world, rng)
+    sampled = sample_scene(config.in_world(world), request, rng)
+    views, layout = _views(config, request, sampled, world, rng)
     first = next(iter(views.values()))
     assert isinstance(first, Camera)
     sampled = replace(sampled, setup=replace(sampled.setup, eye=first.place))
@@ -242,7 +242,7 @@ def _frame_count(recording: Recording, behaviour: Behaviour, subtask: int) -> in
 
 
 def _views(
-    recipe: SimulationConfig, request: ClipRequest, sampled: SampledScene, world: WorldConfig, rng: np.random.Generator
+    config: SimulationConfig, request: ClipRequest, sampled: SampledScene, world: WorldConfig, rng: np.random.Generator
 ) -> tuple[dict[str, Camera | str], Layout]:
     """One camera, or two and the hand's."""
     arms, single = len(sampled.marks), any(variation.single_view for variation in request.variations)
@@ -255,7 +255,7 @@ def _views(
         from_behind = request.variations[0].make == FROM_BEHIND
         azimuth = behind if from_behind else 180 + rng.uniform(*world.azimuth_deg)
         return {"main": _camera(rng, world, azimuth, arms)}, Layout()
-    names = recipe.views
+    names = config.views
     cameras = [_camera(rng, world, 180 + sign * rng.uniform(20, 45), arms) for sign in (-1, 1)]
     views: dict[str, Camera | str] = dict(
         zip(names, [*cameras, f"{sampled.setup.subtasks[0].side}{HAND_CAMERA}"], strict=True)

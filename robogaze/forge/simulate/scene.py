@@ -95,11 +95,11 @@ def _checks(rng: np.random.Generator) -> Tone:
 
 def _bricks(rng: np.random.Generator) -> Tone:
     """A brick wall: every second row is shifted by half a brick, and each brick has its own shade."""
-    courses = 2 * int(rng.integers(8, 14))
-    down, across = _grid(courses)
-    course = np.minimum(down.astype(int), courses - 1)
-    along = (across / 2 + 0.5 * (course % 2)) % (courses // 2)
-    shade = rng.uniform(0.85, 1.05, (courses, courses // 2))[course, along.astype(int)]
+    brick_rows = 2 * int(rng.integers(8, 14))
+    down, across = _grid(brick_rows)
+    row = np.minimum(down.astype(int), brick_rows - 1)
+    along = (across / 2 + 0.5 * (row % 2)) % (brick_rows // 2)
+    shade = rng.uniform(0.85, 1.05, (brick_rows, brick_rows // 2))[row, along.astype(int)]
     joint = (down % 1 < 0.09) | (along % 1 < 0.05)
     return np.where(joint, 1.08, shade) + rng.normal(0, 0.012, (_SIZE, _SIZE))
 

@@ -1,7 +1,7 @@
-"""The recipe of a domain, simulate.yaml: objects, goals, tasks, worlds and the faults to simulate.
+"""The configuration of a domain, simulate.yaml: objects, goals, tasks, worlds and the faults to simulate.
 
-Edits and behaviours change what bodies do (jump, vanish, hover). The recipe maps each to an event type, a severity and
-a description. Descriptions are format strings; the names in braces are filled in for each clip.
+Edits and behaviours change what bodies do (jump, vanish, hover). The file maps each to an event type, a severity
+and a description. Descriptions are format strings; the names in braces are filled in for each clip.
 """
 
 from collections.abc import Collection, Sequence
@@ -279,7 +279,7 @@ class SimulationConfig(Data):
         return self
 
     def with_tasks(self, tasks: Collection[str]) -> "SimulationConfig":
-        """The recipe with only these tasks (all if empty) and the variations they allow. Raises InputError."""
+        """The configuration with only these tasks (all if empty) and the variations they allow. Raises InputError."""
         for name in tasks:
             if name not in self.tasks:
                 raise InputError(f"unknown task {name!r}; known: {', '.join(self.tasks)}")
@@ -303,7 +303,7 @@ class SimulationConfig(Data):
         return self.difficulties[name]
 
     def in_world(self, world: WorldConfig) -> "SimulationConfig":
-        """The recipe with only the objects and goals of a world."""
+        """The configuration with only the objects and goals of a world."""
         if not world.objects:
             return self
         chosen = {*world.objects, *self.fixtures}

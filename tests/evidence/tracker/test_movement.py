@@ -147,7 +147,7 @@ def test_an_object_found_once_has_no_motion() -> None:
 @pytest.mark.parametrize("kind", ["", "jump", "still", "burst", "shake"])
 def test_a_synthetic_clip_raises_its_flag_and_no_other(kind: str) -> None:
     """From pictures to flags, on one clip of each kind; the table in docs/tools.md has many."""
-    scene = next(scene for one, name, scene in drawn(1, seed=3) if (one, name) == (kind, "line"))
+    scene = next(scene for drawn_kind, name, scene in drawn(1, seed=3) if (drawn_kind, name) == (kind, "line"))
     frames = scene.frames()
     track = follow(lambda place: frames[place], len(frames), 0, scene.box(0, 1.1))
     raised = [flag.kind for flag in movement(track, np.array(scene.times_s)).flags]

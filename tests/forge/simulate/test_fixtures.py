@@ -28,14 +28,14 @@ SMALL = (96, 64)
 
 
 @pytest.fixture(scope="module")
-def specs(recipe: SimulationConfig) -> dict[str, ClipSpec]:
+def specs(config: SimulationConfig) -> dict[str, ClipSpec]:
     """A clean clip of each task in which another fixture stands by."""
-    return {name: beside_another(recipe.with_tasks([name])) for name in OPERATED}
+    return {name: beside_another(config.with_tasks([name])) for name in OPERATED}
 
 
-def beside_another(recipe: SimulationConfig) -> ClipSpec:
+def beside_another(config: SimulationConfig) -> ClipSpec:
     drawn = (
-        sample_clip(recipe, ClipRequest((Variation(make="plain"),)), WorldConfig(), np.random.default_rng([1, seed]))
+        sample_clip(config, ClipRequest((Variation(make="plain"),)), WorldConfig(), np.random.default_rng([1, seed]))
         for seed in range(20)
     )
     return next(spec for spec in drawn if spec.sampled.setup.unused_goals and not turned_away(spec))

@@ -175,4 +175,4 @@ def test_a_system_of_any_name_has_a_file_of_its_own() -> None:
     names = ["../a b:c", "a b", "a_b", "x" * 400, "x" * 401, "ä", "ö"]
     found = [file_name(name, "losses") for name in names]
     assert len(set(found)) == len(names)
-    assert all(len(one) < 130 and not set(one) & set("/: ä") for one in found)
+    assert all(len(name) < 130 and not set(name) & set("/: ä") for name in found)

@@ -197,8 +197,8 @@ def test_a_node_that_is_lost_loses_no_clip(tasks: list[ClipTask], cluster: Any) 
 
     with running(stub) as url:
         assert asyncio.run(lose_a_node(url)) is None
-    assert sorted(one.clip_id for one in kept) == [task.clip_id for task in tasks]
-    assert all(one.report is not None and one.report.status == "complete" for one in kept)
+    assert sorted(result.clip_id for result in kept) == [task.clip_id for task in tasks]
+    assert all(result.report is not None and result.report.status == "complete" for result in kept)
     assert stub.requests > len(tasks), "what the lost node was at work on is asked again"
 
 
