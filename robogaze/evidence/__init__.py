@@ -13,7 +13,7 @@ from robogaze.evidence.rules import (
     explained_findings,
     find,
 )
-from robogaze.evidence.summary import summarise
+from robogaze.evidence.signal_text import summarise
 from robogaze.registry import Registry
 
 EXTRACTORS: Registry[type[SignalExtractor]] = Registry(

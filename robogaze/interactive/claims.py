@@ -6,8 +6,8 @@ from typing import Any
 
 from robogaze.core.events import Event, Evidence, Hypothesis, HypothesisVerdict, Reproduction
 from robogaze.core.time import Span
-from robogaze.interactive.decisions import CandidateAnswer
-from robogaze.interactive.trace import PlayEntry, PlayTrace
+from robogaze.interactive.play_decisions import CandidateAnswer
+from robogaze.interactive.play_trace import PlayEntry, PlayTrace
 
 STEP_STAGE, RULING_STAGE = "play_step", "play_ruling"
 

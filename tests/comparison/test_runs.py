@@ -7,7 +7,7 @@ import pytest
 from checkpoints import annotation, clean_and_faulty, metadata, report, run, write_reports
 
 from robogaze.comparison import ComparisonConfig, Run, compare_runs
-from robogaze.comparison.prompts import by_prompt
+from robogaze.comparison.prompt_pairing import by_prompt
 from robogaze.comparison.runs import ManifestClip, check_comparable
 from robogaze.core.report import Provenance, Usage
 from robogaze.datasets.formats.read import read_annotations

@@ -62,7 +62,7 @@ async def test_every_row_of_the_table_fits_somewhere(clip: Path, tmp_path: Path)
 
 async def test_a_fault_that_is_believed_is_found(clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The checks themselves: with a reader that believes every completion they all speak up."""
-    for module in ("backends.middleware.reply_checks.check_finished", "backends.answers.check_finished"):
+    for module in ("backends.middleware.reply_checks.check_finished", "backends.answer_parsing.check_finished"):
         monkeypatch.setattr(f"robogaze.{module}", lambda completion: None)
     monkeypatch.setattr("robogaze.backends.middleware.cache.is_answer", lambda completion: True)
     fault = FAULTS["completion: finish_reason 'content_filter' beside an answer that reports nothing"]

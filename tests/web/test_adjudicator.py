@@ -11,7 +11,7 @@ from robogaze import agree, evaluate
 from robogaze.datasets import ManifestEntry
 from robogaze.errors import InputError
 from robogaze.web.annotation_store import AnnotationStore
-from robogaze.web.summary import submitted_reports
+from robogaze.web.store_summary import submitted_reports
 from web.adjudicating import (
     BLURRED,
     BLURRED_A_LOT,

@@ -8,7 +8,7 @@ from robogaze.core.time import Span
 from robogaze.datasets import ManifestEntry
 from robogaze.domains import Domain
 from robogaze.errors import InputError
-from robogaze.web.summary import submitted_reports
+from robogaze.web.store_summary import submitted_reports
 from web.serving import body, event, serving
 from web.test_calibration import key_event, key_of
 

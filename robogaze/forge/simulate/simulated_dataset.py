@@ -26,7 +26,7 @@ from robogaze.errors import InputError
 from robogaze.forge.dataset_folder import dataset_lock, read_record, write_annotations
 from robogaze.forge.simulate.generate import NoValidDraw, PlannedClip, SimulatedClip, SimulationContext, generate_clip
 from robogaze.forge.simulate.recording import FPS
-from robogaze.forge.simulate.requests import RequestSampler
+from robogaze.forge.simulate.request_sampler import RequestSampler
 from robogaze.forge.simulate.simulation_config import SimulatedFault, SimulationConfig
 from robogaze.store import write_whole
 

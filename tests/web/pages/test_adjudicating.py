@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from robogaze.web.annotation_store import open_store
-from robogaze.web.summary import submitted_reports
+from robogaze.web.store_summary import submitted_reports
 from web.adjudicating import BLURRED, BLURRED_A_LOT, FLOATS, FLOATS_TOO, UNSEEN, adjudicating, annotate
 
 from .editing import Window

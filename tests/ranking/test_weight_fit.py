@@ -5,12 +5,12 @@ import pytest
 from checkpoints import report
 
 from robogaze.errors import OptionError
-from robogaze.ranking.calibration import fitted_weights, held_out_weights
 from robogaze.ranking.candidates import Candidate
 from robogaze.ranking.config import RankingConfig
 from robogaze.ranking.labels import Label
 from robogaze.ranking.order import PromptRanking, rank_prompt
 from robogaze.ranking.screening import screen
+from robogaze.ranking.weight_fit import fitted_weights, held_out_weights
 
 from .making import WEIGHTS, candidate
 

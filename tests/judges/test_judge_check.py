@@ -7,7 +7,7 @@ import pytest
 
 from judges.cases import pair
 from robogaze.judges.base import Judgement, unscored
-from robogaze.judges.check import JudgeCheck, check_judge
+from robogaze.judges.judge_check import JudgeCheck, check_judge
 from robogaze.judges.rated_pairs import RatedPair
 
 

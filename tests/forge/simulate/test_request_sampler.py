@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze[forge]'")
 
 from robogaze.forge.simulate import EDITS
-from robogaze.forge.simulate.requests import RequestSampler
+from robogaze.forge.simulate.request_sampler import RequestSampler
 from robogaze.forge.simulate.simulation_config import SimulatedFault, SimulationConfig, Way
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from interactive.cellar import Cellar
 from robogaze.interactive.environments import Observation
-from robogaze.interactive.trace import PlayEntry, PlayTrace, shown, shows_again
+from robogaze.interactive.play_trace import PlayEntry, PlayTrace, shown, shows_again
 
 
 def reply(message: str = "", turn: int | None = None, **state: Any) -> PlayEntry:
