@@ -232,6 +232,20 @@ def test_no_word_of_a_domain_is_a_value_in_code() -> None:
     assert not found, "\n".join(found)
 
 
+# Names.
+
+
+def test_no_two_public_classes_have_one_name() -> None:
+    homes: dict[str, list[str]] = {}
+    for module in modules():
+        for node in module.nodes(ast.ClassDef):
+            assert isinstance(node, ast.ClassDef)
+            if not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(f"{module.name}:{node.lineno}")
+    twice = {name: places for name, places in homes.items() if len(places) > 1}
+    assert not twice, "\n".join(f"{name}: {', '.join(places)}" for name, places in twice.items())
+
+
 # Sizes.
 
 

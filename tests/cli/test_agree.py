@@ -64,20 +64,20 @@ def test_the_order_of_files_changes_nothing_at_all(robogaze: Shell, annotators: 
     assert agreement(robogaze, *annotators) == agreement(robogaze, *reversed(annotators))
 
 
-def test_who_is_not_named_goes_by_the_name_of_the_file(robogaze: Shell, tmp_path: Path) -> None:
+def test_an_annotator_without_a_name_has_that_of_the_file(robogaze: Shell, tmp_path: Path) -> None:
     accounts = [replace(annotation, author="") for annotation in demo_annotators(["ann"])]
     paths = [write(tmp_path / f"{name}.csv", accounts) for name in ("zoe", "max")]
     assert agreement(robogaze, *paths)["annotators"] == ["max", "zoe"]
 
 
-def test_two_files_by_one_author_are_told_apart_by_names_that_are_given(robogaze: Shell) -> None:
+def test_names_distinguish_two_files_by_one_author(robogaze: Shell) -> None:
     ran = robogaze("agree", DEMO, DEMO)
     assert ran.code == 1
     assert "robogaze agree ANN=FILE BOB=FILE" in ran.err
     assert agreement(robogaze, f"ann={DEMO}", f"bob={DEMO}")["annotators"] == ["ann", "bob"]
 
 
-def test_one_name_does_not_stand_for_several_annotators(robogaze: Shell, tmp_path: Path) -> None:
+def test_one_name_for_several_annotators_is_refused(robogaze: Shell, tmp_path: Path) -> None:
     together = write(tmp_path / "all.csv", demo_annotators(["ann", "bob"]))
     ran = robogaze("agree", f"zoe={together}")
     assert (ran.code, "the name zoe can stand for only one of them" in ran.err) == (2, True)
@@ -106,7 +106,7 @@ def test_annotators_of_other_clips_have_no_agreement(robogaze: Shell, tmp_path: 
     assert json.loads(ran.out)["overall"]["tiou"]["value"] is None
 
 
-def test_ratings_of_nothing_twice_have_no_agreement(robogaze: Shell, tmp_path: Path) -> None:
+def test_ratings_without_a_unit_rated_twice_have_no_agreement(robogaze: Shell, tmp_path: Path) -> None:
     votes = tmp_path / "votes.csv"
     votes.write_text("unit,annotator,label\n1,ann,bug\n2,bob,no\n")
     ran = robogaze("agree", "--ratings", votes, *FEW)
@@ -125,7 +125,7 @@ def test_tables_have_written_forms(robogaze: Shell, annotators: list[Path], form
     assert ran.out.startswith(first[form])
 
 
-def test_everything_is_written_and_what_is_settled_can_be_a_reference(
+def test_everything_is_written_and_settled_events_can_be_references(
     robogaze: Shell, annotators: list[Path], tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
@@ -142,7 +142,7 @@ def test_everything_is_written_and_what_is_settled_can_be_a_reference(
     assert again["overall"]["clips"] == 10 - len(again["counts"]["unfinished"])
 
 
-def test_a_terminal_shows_the_head_of_a_long_queue(robogaze: Shell, tmp_path: Path) -> None:
+def test_a_terminal_shows_the_first_rows_of_a_long_queue(robogaze: Shell, tmp_path: Path) -> None:
     alone = [
         replace(annotation, clip_id=f"{annotation.clip_id}{number}")
         for number in range(3)
@@ -184,7 +184,7 @@ def test_what_cannot_be_read_is_named(robogaze: Shell, annotators: list[Path], t
     assert (ran.code, "bob.csv:2: status" in ran.err) == (1, True)
 
 
-def test_labels_of_two_taxonomies_are_compared_only_when_told(robogaze: Shell, tmp_path: Path) -> None:
+def test_labels_of_two_taxonomies_are_compared_only_on_request(robogaze: Shell, tmp_path: Path) -> None:
     other = tmp_path / "other.jsonl"
     lines = [json.loads(line) for line in DEMO.read_text().splitlines()]
     for line in lines:
@@ -209,7 +209,7 @@ def test_ratings_are_another_kind_of_input(robogaze: Shell, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("arguments", [(), ("--ratings", "votes.csv", "ann.csv"), ("ann.csv", "--match", "words")])
-def test_what_makes_no_sense_is_a_usage_error(robogaze: Shell, arguments: tuple[str, ...]) -> None:
+def test_invalid_options_are_a_usage_error(robogaze: Shell, arguments: tuple[str, ...]) -> None:
     assert robogaze("agree", *arguments).code == 2
 
 

@@ -106,7 +106,7 @@ BAD: dict[str, tuple[Make, str]] = {
 }
 
 
-def test_every_other_clip_of_the_command_goes_on(robogaze: Shell, video: Path, tmp_path: Path) -> None:
+def test_the_other_clips_are_still_scored(robogaze: Shell, video: Path, tmp_path: Path) -> None:
     folder = tmp_path / "clips"
     folder.mkdir()
     first, last = (Path(shutil.copy(video, folder / f"{name}.mp4")) for name in ("first", "y" * 251))

@@ -96,7 +96,7 @@ def test_runs_that_share_no_prompt_cannot_be_compared_and_the_exit_code_says_so(
     assert robogaze("compare", paths[0], *FEW, "--json").code == 0, "a single run has its numbers"
 
 
-def test_flips_begin_with_what_deserves_a_look(robogaze: Shell, runs: list[Path]) -> None:
+def test_the_most_severe_new_fault_is_the_first_flip(robogaze: Shell, runs: list[Path]) -> None:
     flips = printed(robogaze("compare", *runs, *FEW, "--json"))["pairs"][0]["flips"]
     assert {kind: flips[kind] for kind in ("new", "fixed", "same", "unknown")} == {
         "new": 1, "fixed": 3, "same": 5, "unknown": 1
@@ -107,7 +107,7 @@ def test_flips_begin_with_what_deserves_a_look(robogaze: Shell, runs: list[Path]
     )  # fmt: skip
 
 
-def test_tables_are_data_and_begin_with_the_leaderboard(robogaze: Shell, runs: list[Path]) -> None:
+def test_tables_go_to_stdout_and_begin_with_the_leaderboard(robogaze: Shell, runs: list[Path]) -> None:
     ran = robogaze("compare", *runs, *FEW)
     assert (ran.code, ran.err) == (0, "")
     said = " ".join(ran.out.split())
@@ -143,7 +143,7 @@ def test_out_holds_every_result_and_a_page(robogaze: Shell, runs: list[Path], tm
     assert b"shape_hole" in (out / "index.html").read_bytes()
 
 
-def test_two_runs_of_it_give_the_same_bytes(robogaze: Shell, runs: list[Path]) -> None:
+def test_two_calls_write_the_same_bytes(robogaze: Shell, runs: list[Path]) -> None:
     first = robogaze("compare", *runs, *FEW, "--json")
     assert robogaze("compare", *runs, *FEW, "--json") == first
 
@@ -157,7 +157,7 @@ def test_a_cost_that_is_not_known_is_null(robogaze: Shell, tmp_path: Path) -> No
     assert printed(robogaze("compare", path, *FEW, "--json"))["runs"][0]["cost_per_clip_usd"]["value"] is None
 
 
-def test_a_gate_that_fails_says_which_rule_and_exits_with_3(
+def test_a_failed_gate_names_the_rule_and_exits_with_3(
     robogaze: Shell, runs: list[Path], gate: Path, tmp_path: Path
 ) -> None:
     junit = tmp_path / "gate.xml"
@@ -174,7 +174,7 @@ def test_a_gate_that_fails_says_which_rule_and_exits_with_3(
     assert "shape_hole" in (failure.get("message") or "")
 
 
-def test_a_gate_that_is_passed_exits_with_0(robogaze: Shell, runs: list[Path], gate: Path) -> None:
+def test_a_passed_gate_exits_with_0(robogaze: Shell, runs: list[Path], gate: Path) -> None:
     ran = robogaze("compare", *runs, *FEW, "--baseline", "new", "--gate", gate, "--json")
     assert (ran.code, ran.err) == (0, "")
     assert json.loads(ran.out)["gate"]["passed"] is True
@@ -204,7 +204,9 @@ def test_a_run_of_several_checkpoints_is_split_by_them(robogaze: Shell, tmp_path
     assert found["order"][0] == "step_3000"
 
 
-def test_unreadable_clips_go_to_their_checkpoint_or_are_said_to_go_to_none(robogaze: Shell, tmp_path: Path) -> None:
+def test_unreadable_clips_count_for_their_checkpoint_or_are_reported_without_one(
+    robogaze: Shell, tmp_path: Path
+) -> None:
     path = write_reports(tmp_path / "all", [report(f"{name}-p0", checkpoint=name) for name in "ab"])
     (path / "run.json").write_text("{}")
     line = {"clip_id": "b-p1", "path": "../b-p1.mp4", "checkpoint": "b", "instruction": "p1"}
@@ -242,7 +244,7 @@ def test_reports_keep_the_labels_of_their_domain_and_tables_take_a_named_one(
     assert found["runs"][0]["per_dimension"] != {}
 
 
-def test_the_judges_errors_are_taken_off(robogaze: Shell, runs: list[Path], tmp_path: Path) -> None:
+def test_the_errors_of_the_judge_are_corrected(robogaze: Shell, runs: list[Path], tmp_path: Path) -> None:
     said = write_reports(tmp_path / "said.jsonl", [report(f"c{at}") for at in range(40)])
     true = write_reports(
         tmp_path / "true.jsonl",
@@ -268,7 +270,7 @@ def test_the_judges_errors_are_taken_off(robogaze: Shell, runs: list[Path], tmp_
         (("--junit", "x"), "--junit needs --gate"),
     ],
 )
-def test_options_that_belong_together(robogaze: Shell, runs: list[Path], options: tuple[str, ...], said: str) -> None:
+def test_options_that_need_each_other(robogaze: Shell, runs: list[Path], options: tuple[str, ...], said: str) -> None:
     ran = robogaze("compare", *runs, *options)
     assert ran.code == 2
     assert said in ran.err
@@ -284,9 +286,7 @@ def test_no_run_is_a_usage_error(robogaze: Shell) -> None:
     assert robogaze("compare").code == 2
 
 
-def test_a_run_of_which_nothing_could_be_read_is_in_the_count(
-    robogaze: Shell, runs: list[Path], tmp_path: Path
-) -> None:
+def test_a_run_without_a_readable_clip_is_counted(robogaze: Shell, runs: list[Path], tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
     (empty / "unreadable.json").write_text('[{"uri": "a.mp4", "reason": "no video"}]')

@@ -102,7 +102,7 @@ def test_an_unknown_baseline_is_refused_before_anything_is_read(robogaze: Shell,
     assert "--baseline: odl is none of the predictions: old, new" in ran.err
 
 
-def test_floors_can_be_left_out(robogaze: Shell, files: tuple[Path, Path], table: str) -> None:
+def test_controls_can_be_left_out(robogaze: Shell, files: tuple[Path, Path], table: str) -> None:
     _, out, _ = evaluate(robogaze, files, "--judge", "offline", "--json", "--no-floors")
     found = json.loads(out)
     assert (found["floors"], found["floor"], "type_prior" in found["controls"]) == (False, None, False)
@@ -116,7 +116,7 @@ def test_floors_can_be_left_out(robogaze: Shell, files: tuple[Path, Path], table
     }  # fmt: skip
 
 
-def test_the_embedded_judge_is_the_default_and_says_how_good_it_is(robogaze: Shell, files: tuple[Path, Path]) -> None:
+def test_the_offline_judge_is_the_default_and_prints_its_agreement(robogaze: Shell, files: tuple[Path, Path]) -> None:
     code, out, _ = evaluate(robogaze, files)
     assert code == 0
     assert "Judge offline" in out
@@ -227,7 +227,7 @@ def test_the_clips_that_are_missing_are_named(robogaze: Shell, files: tuple[Path
     assert "1 clip without a prediction (their events count as missed): c." in out
 
 
-def test_a_second_judge_is_set_beside_the_first(robogaze: Shell, files: tuple[Path, Path], table: str) -> None:
+def test_a_second_judge_is_compared_with_the_first(robogaze: Shell, files: tuple[Path, Path], table: str) -> None:
     code, out, _ = evaluate(robogaze, files, "--judge", table, "--second-judge", "offline")
     assert code == 0
     assert "Spearman over systems" in out
@@ -280,7 +280,7 @@ def test_a_table_that_does_not_exist_is_a_usage_error(robogaze: Shell, files: tu
     assert (code, "nowhere does not exist" in err) == (2, True)
 
 
-def test_what_does_not_fit_stops_with_file_line_and_key(robogaze: Shell, files: tuple[Path, Path]) -> None:
+def test_a_malformed_file_is_an_error_with_file_line_and_key(robogaze: Shell, files: tuple[Path, Path]) -> None:
     files[1].write_text(OURS.replace(",2,4,4,The gripper misses", ",2,4,9,The gripper misses"))
     code, out, err = evaluate(robogaze, files)
     assert (code, out) == (1, "")

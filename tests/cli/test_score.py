@@ -51,7 +51,7 @@ def test_a_run_leaves_a_report_and_a_page(robogaze: Shell, clip: Path, tmp_path:
     assert (tmp_path / "out" / "run.json").exists()
 
 
-def test_the_default_pipeline_with_a_model_is_the_papers(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
+def test_the_default_pipeline_with_a_model_is_that_of_the_paper(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
     with running(Stub()) as url:
         ran = robogaze("score", clip, "-i", "move the bar", "--model", f"openai:stub@{url}", "--json")
     report = Report.model_validate(json.loads(ran.out)["reports"][0])
@@ -133,7 +133,7 @@ def test_the_same_clip_twice_is_scored_once(robogaze: Shell, clip: Path) -> None
     assert "scored once" in ran.err
 
 
-def test_a_batch_is_written_answered_and_gone_on_with(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
+def test_a_batch_is_written_answered_and_resumed(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
     from stub_server import answer
 
     post = tmp_path / "post"

@@ -76,7 +76,7 @@ def test_while_reports_are_written(short_clip: Path, tmp_path: Path, after: int)
     assert all(json.loads(path.read_bytes())["clip"] for path in done)
 
 
-def test_where_nothing_can_be_resumed_it_says_so(long_clip: Path, tmp_path: Path) -> None:
+def test_the_message_says_if_nothing_can_be_resumed(long_clip: Path, tmp_path: Path) -> None:
     manifest = tmp_path / "clips.jsonl"
     manifest.write_text("".join(json.dumps({"path": str(long_clip), "clip_id": f"c{n}"}) + "\n" for n in range(9)))
     with started("dataset", "check", manifest) as process:

@@ -117,7 +117,9 @@ def test_ctrl_c_ends_a_watch_and_says_how_to_resume(tmp_path: Path, video: Path,
 
 
 @pytest.mark.parametrize("end", ["\n", ""])
-def test_until_dash_ends_with_a_line_or_the_end_of_stdin(tmp_path: Path, video: Path, models: Path, end: str) -> None:
+def test_until_dash_ends_with_a_line_or_at_the_end_of_stdin(
+    tmp_path: Path, video: Path, models: Path, end: str
+) -> None:
     clips = tmp_path / "clips"
     (clips / "step_1").mkdir(parents=True)
     shutil.copy(video, clips / "step_1" / "cup.mp4")

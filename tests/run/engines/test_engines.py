@@ -134,7 +134,7 @@ def test_an_engine_without_clips_has_nothing_to_do(make: Make) -> None:
     assert ran(make(None), []) == ({}, None)
 
 
-def test_a_clip_that_cannot_be_read_says_why_and_the_others_go_on(
+def test_an_unreadable_clip_has_its_reason_and_the_others_are_scored(
     make: Make, tasks: list[ClipTask], tmp_path: Path
 ) -> None:
     (tmp_path / "bad.mp4").write_bytes(b"no video")
@@ -145,7 +145,7 @@ def test_a_clip_that_cannot_be_read_says_why_and_the_others_go_on(
     assert all(kept[task.clip_id].report is not None for task in tasks[:2])
 
 
-def test_a_run_that_is_stopped_on_purpose_says_so(make: Make, tasks: list[ClipTask]) -> None:
+def test_a_stopped_run_reports_why(make: Make, tasks: list[ClipTask]) -> None:
     with running(Stub()) as url:
         kept, stopped = ran(make(url, calls=1), tasks)
     assert isinstance(stopped, BudgetExhausted)

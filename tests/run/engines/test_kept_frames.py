@@ -24,7 +24,7 @@ CLIPS = Path(__file__).parents[3] / "datasets" / "demo" / "clips"
 CONVERSATION = Path(__file__).parents[2] / "e2e" / "conversation.yaml"
 
 
-async def test_of_three_views_each_is_wide_enough_to_be_seen_and_the_neighbours_of_the_event_are_kept() -> None:
+async def test_three_views_stay_wide_enough_and_the_frames_around_the_event_are_kept() -> None:
     unit = ClipWorker(Pipeline.build(load_domain("robot"), "pixels"))
     result = await unit(ClipTask("grid", ManifestEntry(path=CLIPS / "multi_view.mp4")), asyncio.Semaphore(1))
     assert result.report is not None
@@ -50,7 +50,7 @@ async def test_the_claim_sheets_that_evidence_names_are_kept() -> None:
         assert width / height == pytest.approx(known[name].width / known[name].height, rel=0.01)
 
 
-async def test_a_video_that_is_gone_before_its_frames_are_kept_is_unreadable(
+async def test_a_video_deleted_before_its_frames_are_kept_is_unreadable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "cube.mp4"
