@@ -108,10 +108,10 @@ def _place(subtask: Subtask) -> list[Move]:
     if subtask.regrasp:
         raised = Move(0.35, (x, y, height + 0.05), gap=OPEN_M)
         grasp = [Move(0.25, gap=0.064, phase="grasp"), raised, Move(0.35, (x, y, height)), Move(0.3, gap=0.0)]
-    failed_grasp: list[Move] = []
+    first_try: list[Move] = []
     if subtask.retry_offset is not None:
         away_x, away_y = np.add(subtask.obj.at, subtask.retry_offset)
-        failed_grasp = [
+        first_try = [
             Move(0.75, (away_x, away_y, height + _OVER_M), gap=OPEN_M, yaw=yaw, phase="approach"),
             Move(0.5, (away_x, away_y, height), phase="descend"),
             Move(0.3, gap=0.0),
@@ -126,7 +126,7 @@ def _place(subtask: Subtask) -> list[Move]:
             Move(1.1, (goal_x, goal_y, low), lift=subtask.lift),
         ]
     return [
-        *failed_grasp,
+        *first_try,
         Move(0.75, (x, y, height + _OVER_M), gap=OPEN_M, yaw=yaw, phase="approach"),
         Move(0.5, (x, y, height), phase="descend"),
         *grasp,
