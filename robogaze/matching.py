@@ -21,7 +21,7 @@ All arrays have one row per reference and one column per prediction.
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -39,16 +39,12 @@ Overlap = Literal["frames", "exact"]
 
 @dataclass(frozen=True)
 class Weighting:
-    """How pairs are weighed and IoU is measured. Raises ValueError for a bonus that is negative or not finite."""
+    """How pairs are weighed and IoU is measured; `dimension_bonus` is 0 or more."""
 
     use: Use = "similarity*iou*bonus"
     dimension_bonus: float = 0.25
     """The bonus for a shared dimension, RoboGaze's lambda. It affects who is matched, never the score of a match."""
     iou: Overlap = "frames"
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.dimension_bonus) and self.dimension_bonus >= 0):
-            raise ValueError(f"dimension_bonus must be a number from 0 up, not {self.dimension_bonus}")
 
     def weights(self, similarity: Matrix, iou: Matrix, same_dimension: Flags) -> Matrix:
         """The weight of every pair, 0 or more; an undefined IoU (NaN) counts as 0."""
@@ -92,24 +88,17 @@ def match_events(
     rows = _in_order(references, similarity.tolist())
     order = np.ix_(rows, columns)
     found = match_pairs(similarity[order], iou[order], same_dimension(references, predictions)[order], weighting)
-    given = [
-        Match(
-            rows[estimate.reference], columns[estimate.prediction], estimate.similarity, estimate.iou, estimate.weight
-        )
-        for estimate in found
-    ]
-    return tuple(sorted(given, key=lambda match_pairs: match_pairs.reference))
+    given = [replace(match, reference=rows[match.reference], prediction=columns[match.prediction]) for match in found]
+    return tuple(sorted(given, key=lambda match: match.reference))
 
 
 def match_pairs(similarity: Matrix, iou: Matrix, same_dimension: Flags, weighting: Weighting) -> tuple[Match, ...]:
     """The pairs of a one-to-one assignment with the largest sum of weights, without those of weight 0.
 
     The arrays have shape (references, predictions), each of which may be 0. Ties depend on the order of rows and
-    columns; `match_events` avoids that. Raises ValueError for arrays of different shapes and for similarities outside
-    [0, 1] or NaN: the caller decides what a failed judgement counts as.
+    columns; `match_events` avoids that. Raises ValueError for similarities outside [0, 1] or NaN: the caller decides
+    what a failed judgement counts as.
     """
-    if not similarity.shape == iou.shape == same_dimension.shape:
-        raise ValueError(f"shapes differ: {similarity.shape}, {iou.shape} and {same_dimension.shape}")
     if not ((similarity >= 0) & (similarity <= 1)).all():
         raise ValueError("similarities must lie in [0, 1]; decide what a pair without a judgement counts as")
     from scipy.optimize import linear_sum_assignment  # slow to import, and many commands import this module only

@@ -189,8 +189,12 @@ def test_the_same_run_is_taken_up_again(root: Path) -> None:
     [
         ({"pipeline": "vanilla"}, "pipeline was full and is now vanilla"),
         ({"models": {"vlm": {"temperature": 0.7}}}, r"models\.vlm\.temperature was 0\.0 and is now 0\.7"),
-        ({"models": None}, r"models was \{'vlm': .*\} and is now none"),
+        ({"models": None}, r"models was set \(vlm\) and is now none"),
         ({"budget": 5}, "budget was none and is now 5"),
+        (
+            {"models": {"models": {"eyes": {"kind": "openai", "name": "big", "url": None}}, "roles": {"vlm": "eyes"}}},
+            r"models\.models was none and is now openai:big",
+        ),
         ({"pipeline": None}, "pipeline was full and is now none"),
     ],
 )
@@ -202,6 +206,17 @@ def test_another_configuration_is_refused_and_the_key_is_named(
         RunFolder(root, {**CONFIGURATION, **changes})
     assert everything(root) == {"run.json", "run.lock", "manifest.jsonl", "reports/cup.json"}
     RunFolder(root, CONFIGURATION).close()  # the refused one has let go of the folder
+
+
+def test_another_model_is_named_and_not_what_differs_in_it_first(root: Path) -> None:
+    def models(kind: str, name: str) -> dict[str, Any]:
+        return {"models": {"models": {"eyes": {"kind": kind, "name": name, "price": None}}, "roles": {"vlm": "eyes"}}}
+
+    begin(root, models("scripted", "s.yaml"))
+    with pytest.raises(RunError, match=r"models\.models\.eyes was scripted:s\.yaml and is now openai:big; choose"):
+        RunFolder(root, models("openai", "big"))
+    with pytest.raises(RunError, match=r"models was scripted:s\.yaml and is now none; choose"):
+        RunFolder(root, {"models": None})
 
 
 def test_a_folder_in_which_nothing_was_done_is_free_for_another_run(root: Path) -> None:

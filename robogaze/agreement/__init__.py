@@ -2,6 +2,7 @@
 
 agree.py                robogaze.agree: read, match, measure
 annotator_agreement.py  the whole result
+config.py               options
 annotation_set.py       who annotated which clips
 event_matching.py       which events of several annotators are the same event
 coefficients.py         kappas, alphas and means
@@ -13,7 +14,8 @@ ratings.py              agreement on labels from a table
 
 from robogaze.agreement.agree import agree, agree_async
 from robogaze.agreement.annotation_set import AnnotationSet
-from robogaze.agreement.annotator_agreement import AgreementConfig, AgreementResult, measure_agreement
+from robogaze.agreement.annotator_agreement import AgreementResult, measure_agreement
+from robogaze.agreement.config import AgreementConfig
 from robogaze.agreement.ratings import RatingAgreement, Ratings, agree_on_ratings
 
 __all__ = [

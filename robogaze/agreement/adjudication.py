@@ -9,7 +9,7 @@ merged event.
                    to a person. A clip with an open event is "partial": not finished.
     consensus      an event is in the consensus of some annotators if more than half of them report it and its times can
                    be merged. It serves as the reference for another annotator, as long as there is no adjudication. If
-                   they report events but agree on none, there is no consensus, which is not a clean clip.
+                   they report events but agree on none, there is no consensus, and the clip does not count as clean.
 """
 
 import math
@@ -106,7 +106,7 @@ def merge(unit: EventGroup, clip: ClipAnnotations, iou: Overlap) -> MergedEvent:
     dimension, dimensions = _shared("dimensions", [(author, event.dimension) for author, event in reported])
     event_type, type_dispute = _shared("types", [(author, event.type) for author, event in reported])
     severity, severities = _severity([(author, event.severity) for author, event in reported])
-    # Events of two dimensions have two types; to say so would be to say it twice.
+    # Events of two dimensions also have two types; only the dispute about dimensions is listed.
     disputes = (
         dimensions or type_dispute,
         severities,
@@ -115,11 +115,11 @@ def merge(unit: EventGroup, clip: ClipAnnotations, iou: Overlap) -> MergedEvent:
     described = min(reported, key=lambda pair: (-len(pair[1].description), pair[1].description))
     finding = AnnotatedEvent(
         id=event_name(*described),
-        spans=union(span for estimate in found for span in estimate.spans),
+        spans=union(span for event in found for span in event.spans),
         description=described[1].description,
         dimension=dimension,
         type=event_type,
-        secondary=tuple(sorted({name for estimate in found for name in estimate.secondary} - {dimension})),
+        secondary=tuple(sorted({name for event in found for name in event.secondary} - {dimension})),
         severity=severity,
     )
     return MergedEvent(finding, timed, tuple(filter(None, disputes)))

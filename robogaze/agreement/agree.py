@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from robogaze.agreement.annotation_set import AnnotationSet
-from robogaze.agreement.annotator_agreement import AgreementConfig, AgreementResult, measure_agreement
+from robogaze.agreement.annotator_agreement import AgreementResult, measure_agreement
+from robogaze.agreement.config import AgreementConfig
 from robogaze.annotations import NamedSource, ReadOptions, Source, SourceError, SourceReader, named_sources
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.judges import open_judge

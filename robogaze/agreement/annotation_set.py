@@ -115,7 +115,7 @@ def _clip(annotations: Sequence[ClipAnnotation], dimensions: Dimensions, by: str
             replace(annotation, findings=_compared(annotation.findings, dimensions)) for annotation in annotations
         ),
         dimensions=dimensions,
-        # Two that know the frames know the same ones; if they do not, the choice must not depend on who came first.
+        # If annotations give different frame times, the choice must not depend on their order.
         frame_times_s=max(times, key=lambda times_s: (len(times_s), tuple(times_s))) if times else None,
         duration_s=max(lengths) if lengths else None,
     )

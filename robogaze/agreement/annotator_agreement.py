@@ -6,41 +6,22 @@ annotation set -> matched events (a judge) -> agreement scores
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Annotated, Any
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Any
 
 from robogaze.agreement.adjudication import Adjudication, adjudicate
 from robogaze.agreement.annotation_set import AnnotationSet
 from robogaze.agreement.ceiling import Ceiling, human_ceiling
-from robogaze.agreement.coefficients import AgreementScores, KappaChoice, Resampling, choose_kappas, measure
-from robogaze.agreement.event_matching import By, MatchedClip, match_annotators
-from robogaze.core.data import Data
+from robogaze.agreement.coefficients import AgreementScores, KappaChoice, choose_kappas, measure
+from robogaze.agreement.config import AgreementConfig
+from robogaze.agreement.event_matching import MatchedClip, match_annotators
 from robogaze.dataframes import data_frame
-from robogaze.evaluation.config import STRATA, UNITS, EvaluationConfig
+from robogaze.evaluation.config import EvaluationConfig
 from robogaze.judges.base import DescriptionPair, Judge
-from robogaze.matching import Overlap
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-
-class AgreementConfig(Data):
-    """How events are matched, and clips resampled.
-
-    `match` is what two annotators' events are matched by. `by` is the clip field that names data sets: clips are
-    resampled within each; clips with the same value of the field `units` are resampled together.
-    """
-
-    match: By = "iou*similarity"
-    iou: Overlap = "frames"
-    by: str = STRATA
-    units: str = UNITS
-    resamples: Annotated[int, Field(ge=1)] = 1000
-    level: Annotated[float, Field(gt=0, lt=1)] = 0.95
-    seed: Annotated[int, Field(ge=0)] = 0
 
 
 @dataclass(frozen=True)
@@ -81,16 +62,7 @@ class AgreementResult:
         ]
         for group, name, scores in groups:
             for measure_name, estimate in scores.estimates():
-                yield {
-                    "group": group,
-                    "name": name,
-                    "measure": measure_name,
-                    "value": estimate.value,
-                    "low": estimate.low,
-                    "high": estimate.high,
-                    "n": estimate.n,
-                    "why": estimate.why,
-                }
+                yield {"group": group, "name": name, "measure": measure_name, **asdict(estimate)}
 
 
 async def measure_agreement(annotation_set: AnnotationSet, judge: Judge, config: AgreementConfig) -> AgreementResult:
@@ -98,7 +70,6 @@ async def measure_agreement(annotation_set: AnnotationSet, judge: Judge, config:
     matched, failed = await match_annotators(annotation_set.clips, judge, config.match, config.iou)
     annotators = annotation_set.annotators
     kappas = choose_kappas(matched, annotators)
-    resampling = Resampling(config.resamples, config.seed, config.level, config.units)
     datasets = sorted({clip.annotated.dataset for clip in matched})
     scoring = EvaluationConfig(
         iou=config.iou,
@@ -114,13 +85,13 @@ async def measure_agreement(annotation_set: AnnotationSet, judge: Judge, config:
         judge_note=judge.note,
         annotation_set=annotation_set,
         kappas=kappas,
-        overall=measure(matched, annotators, kappas, resampling),
+        overall=measure(matched, annotators, kappas, config),
         datasets={
-            name: measure([clip for clip in matched if clip.annotated.dataset == name], annotators, kappas, resampling)
+            name: measure([clip for clip in matched if clip.annotated.dataset == name], annotators, kappas, config)
             for name in datasets
         },
-        dimensions={name: measure(matched, annotators, kappas, resampling, name) for name in _dimensions(matched)},
-        pairs={pair: _of_pair(matched, pair, resampling) for pair in combinations(annotators, 2)},
+        dimensions={name: measure(matched, annotators, kappas, config, name) for name in _dimensions(matched)},
+        pairs={pair: _of_pair(matched, pair, config) for pair in combinations(annotators, 2)},
         ceiling=await human_ceiling(matched, annotators, judge, scoring),
         adjudication=adjudicate(matched, config.iou),
         failed=failed,
@@ -139,7 +110,7 @@ def _dimensions(matched: Sequence[MatchedClip]) -> list[str]:
     return sorted(looked_for | {name for name in found if name is not None})
 
 
-def _of_pair(matched: Sequence[MatchedClip], pair: tuple[str, str], resampling: Resampling) -> AgreementScores:
+def _of_pair(matched: Sequence[MatchedClip], pair: tuple[str, str], config: AgreementConfig) -> AgreementScores:
     """The scores of two annotators alone, with Cohen's kappa."""
     theirs = [of_pair for clip in matched if (of_pair := clip.only(pair)) is not None]
-    return measure(theirs, pair, KappaChoice("cohen", "cohen"), resampling)
+    return measure(theirs, pair, KappaChoice("cohen", "cohen"), config)

@@ -1,14 +1,14 @@
 """The human ceiling: each annotator scored against the others, in the metrics of a system.
 
-Of two annotators each is scored against the other. Of more, each is scored against the consensus of the others (see
-`adjudication`); clips on which these agree on none of their events have no consensus, and are counted. An annotator on
-a clip is scored as a system would be: same matching, same rows, same means, same judge. A clip with a failed judgement
-is excluded; the bounds give the values if all failed pairs were unrelated, or the same.
+With two annotators, each is scored against the other. With more, each is scored against the consensus of the others
+(see `adjudication`). Clips on which the others agree on none of their events have no consensus, and are counted. An
+annotator on a clip is scored as a system would be: same matching, same rows, same means, same judge. A clip with a
+failed judgement is excluded; the bounds give the values if all failed pairs were unrelated, or the same.
 
 The ceiling pools all annotators: `macro` is the mean over annotator and clip, `micro` is over all their events. Clips,
 or prompts if clips share one, are the units, with all their annotators. This also holds for shares of clips: Wilson's
 interval would be too narrow, because a clip counts once for each annotator. The row of one annotator is computed as
-that of a system.
+a system's row.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from robogaze.agreement.adjudication import consensus, named
 from robogaze.agreement.event_matching import MatchedClip
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.estimate import undefined
-from robogaze.evaluation.clip_rows import clip_row, matchable
+from robogaze.evaluation.clip_rows import base_row, matchable
 from robogaze.evaluation.config import EvaluationConfig
 from robogaze.evaluation.estimates import Matrix, Scores, Values, estimates, macro_scores, micro_scores
 from robogaze.judges.base import Judge
@@ -118,7 +118,7 @@ def _rows(
 ) -> Matrix:
     """The rows of all trials, with a value in the place of failed judgements."""
     rows = [
-        clip_row(trial.reference, trial.annotation, np.where(np.isnan(similarity), value, similarity), config.weighting)
+        base_row(trial.reference, trial.annotation, np.where(np.isnan(similarity), value, similarity), config)
         for trial, similarity in zip(trials, similarities_of_trials, strict=True)
     ]
     return np.array(rows, dtype=np.float64).reshape(len(trials), len(COLUMNS))

@@ -9,28 +9,19 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from robogaze.agreement.config import AgreementConfig
 from robogaze.agreement.event_matching import MatchedClip
 from robogaze.agreement.kappas import KappaKind, choose_kappa, kappa, mean_cohen
 from robogaze.agreement.slices import Slice
 from robogaze.core.estimate import Estimate, undefined
 from robogaze.stats.agreement import Rating, alpha
 from robogaze.stats.interval import Statistic, estimate
-from robogaze.stats.resample import Clusters, Floats, Resamples, draw_resamples, mean, mean_rows, ratio
+from robogaze.stats.resample import Clusters, Floats, Resamples, draw_resamples, mean, mean_rows
 from robogaze.stats.unitizing import alpha_u
 
 NO_CLIPS = "no clip has two annotators"
 NO_EVENTS = "nobody reports an event"
 NO_MATCHES = "no two annotators report the same event"
-
-
-@dataclass(frozen=True)
-class Resampling:
-    """How clips are resampled."""
-
-    resamples: int
-    seed: int
-    level: float
-    units: str
 
 
 @dataclass(frozen=True)
@@ -90,17 +81,17 @@ def measure(
     matched: Iterable[MatchedClip],
     annotators: Sequence[str],
     kappas: KappaChoice,
-    resampling: Resampling,
+    config: AgreementConfig,
     dimension: str | None = None,
 ) -> AgreementScores:
     """The numbers for some clips; for one dimension, if it is given."""
     choice = Slice.of(matched, annotators, dimension)
     clips = [clip.annotated for clip in choice.matched]
-    units = [clip.unit(resampling.units) for clip in clips]
+    units = [clip.unit(config.units) for clip in clips]
     resamples = draw_resamples(
-        [clip.dataset for clip in clips], resampling.resamples, np.random.default_rng(resampling.seed), units
+        [clip.dataset for clip in clips], config.resamples, np.random.default_rng(config.seed), units
     )
-    sample = _Sample(choice, kappas, resamples, resampling.level)
+    sample = _Sample(choice, kappas, resamples, config.level)
     matches = [match for _, match in choice.matches()]
     judged = [match.similarity for match in matches if not math.isnan(match.similarity)]
     return AgreementScores(
@@ -118,10 +109,6 @@ def measure(
         unscored=len(matches) - len(judged),
         bounds=_bounds(judged, len(matches)),
     )
-
-
-def _share(sums: Floats) -> Floats:
-    return ratio(sums[..., 0], sums[..., 1])
 
 
 def _bounds(judged: Sequence[float], matches: int) -> tuple[float, float] | None:
@@ -190,7 +177,7 @@ class _Sample:
         matched, events = rows.sum(axis=0)
         if not events:
             return undefined(NO_EVENTS if self.choice.matched else NO_CLIPS)
-        return self._estimate(float(matched / events), rows, _share, range(len(rows)), int(events))
+        return self._estimate(float(matched / events), rows, mean, range(len(rows)), int(events))
 
     def timeline(self) -> Estimate:
         timed = self.choice.timelines()
@@ -206,7 +193,7 @@ class _Sample:
         return Clusters(self.resamples, tuple(of))
 
     def _none(self) -> Estimate:
-        """There is no matched event."""
+        """The undefined estimate for a lack of matched events, with the reason."""
         if not self.choice.matched:
             return undefined(NO_CLIPS)
         return undefined(NO_MATCHES if self.choice.events else NO_EVENTS)

@@ -6,9 +6,9 @@ The events of every two annotators of a clip are matched one to one, by time and
     iou              IoU alone; similarity breaks ties
 
 Dimension, type and severity have no influence, because agreement on them is what is measured; the judge does not see
-them, either. It is asked in both directions and the mean is taken, because neither annotator is the reference. If it
-gave nothing in one direction, the other one counts; if it gave nothing at all, the pair is unscored, and matched only
-if that displaces no pair with a judgement.
+them, either. The judge is asked in both directions and the mean is taken, because neither annotator is the reference.
+If the judge fails in one direction, the other direction counts. If it fails in both, the pair is unscored, and is
+matched only if this displaces no pair with a judgement.
 
 Matches are then joined into groups: the best first, as long as no annotator has two events in one group. An event that
 nobody else reports is a group of its own.
@@ -193,14 +193,12 @@ def _iou_factor(similarity: Matrix, by: By) -> Matrix:
 
 def _best(annotator_pair: _AnnotatorPair, appeal: Matrix) -> Iterable[Match]:
     """The best assignment; ties are broken independently of the order of the annotators."""
-    first, second = ([content(finding) for finding in annotation.findings] for annotation in annotator_pair.annotations)
+    first, second = ([content(event) for event in annotation.findings] for annotation in annotator_pair.annotations)
     turned = second < first
     arrays = (appeal.T, annotator_pair.iou.T) if turned else (appeal, annotator_pair.iou)
     found = match_pairs(*arrays, np.zeros(arrays[0].shape, dtype=np.bool_), _WEIGHTING)
     return (
-        [replace(estimate, reference=estimate.prediction, prediction=estimate.reference) for estimate in found]
-        if turned
-        else found
+        [replace(match, reference=match.prediction, prediction=match.reference) for match in found] if turned else found
     )
 
 

@@ -12,8 +12,8 @@ from typing import Literal
 import numpy as np
 
 from robogaze.core.estimate import Estimate, undefined
-from robogaze.stats.agreement import ALL_THE_SAME, Ratings, alpha, cohen, fleiss
-from robogaze.stats.interval import NOISE, estimate
+from robogaze.stats.agreement import ALL_THE_SAME, Ratings, alpha, cohen, cohens, fleiss
+from robogaze.stats.interval import estimate
 from robogaze.stats.resample import Clusters, Floats, ratio
 
 KappaKind = Literal["cohen", "fleiss", "krippendorff"]
@@ -33,7 +33,7 @@ def kappa(kind: KappaKind, ratings: Ratings, *, by: Clusters, level: float) -> E
         return cohen(ratings, by=by, level=level)
     if kind == "krippendorff":
         return alpha(ratings, by=by, level=level)
-    # Who was rated once alone says nothing of agreement, and Fleiss' kappa has no place for it.
+    # A unit with a single rating says nothing about agreement, and Fleiss' kappa cannot include it.
     return fleiss([unit if len(_given(unit)) > 1 else () for unit in ratings], by=by, level=level)
 
 
@@ -41,34 +41,25 @@ def mean_cohen(ratings: Ratings, *, by: Clusters, level: float) -> Estimate:
     """The mean of Cohen's kappa over the pairs of annotators for which it is defined; `n` counts these pairs."""
     labels = sorted({label for unit in ratings for label in _given(unit)}, key=repr)
     pairs = list(combinations(range(max(map(len, ratings), default=0)), 2))
-    tables = np.zeros((len(ratings), len(pairs), len(labels), len(labels)))
+    tables = np.zeros((len(ratings), len(pairs), len(labels) ** 2))
     for place, unit in enumerate(ratings):
         for pair, (first, second) in enumerate(pairs):
             rating_a, rating_b = unit[first], unit[second]
             if rating_a is not None and rating_b is not None:
-                tables[place, pair, labels.index(rating_a), labels.index(rating_b)] = 1
-    shape = tables.shape[1:]
-    kappas = _cohens(tables.sum(axis=0))
+                tables[place, pair, labels.index(rating_a) * len(labels) + labels.index(rating_b)] = 1
+    kappas = cohens(tables.sum(axis=0))
     n = int((~np.isnan(kappas)).sum())
     if not n:
         return undefined(ALL_THE_SAME if tables.any() else "nothing was rated by both")
 
     def statistic(sums: Floats) -> Floats:
-        return _mean(_cohens(sums.reshape(*sums.shape[:-1], *shape)))
+        return _mean(cohens(sums.reshape(*sums.shape[:-1], *tables.shape[1:])))
 
     return estimate(float(_mean(kappas)), tables.reshape(len(ratings), -1), statistic, n=n, by=by, level=level)
 
 
 def _given(unit: Sequence[Hashable | None]) -> list[Hashable]:
     return [rating for rating in unit if rating is not None]
-
-
-def _cohens(tables: Floats) -> Floats:
-    """Cohen's kappa from confusion tables (..., labels, labels)."""
-    n = tables.sum(axis=(-2, -1))
-    observed = ratio(np.trace(tables, axis1=-2, axis2=-1), n)
-    expected = ratio((tables.sum(axis=-1) * tables.sum(axis=-2)).sum(axis=-1), n * n)
-    return 1 - ratio(1 - observed, np.where(1 - expected > NOISE, 1 - expected, 0.0))
 
 
 def _mean(kappas: Floats) -> Floats:

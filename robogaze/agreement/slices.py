@@ -1,8 +1,8 @@
 """The ratings of some clips.
 
 For one dimension these are the clips whose annotators all looked for it, the question "any event of this dimension?",
-"this dimension or another?" for matched events, and the matched events that either side assigns to it. Taking only
-those on which both agree would exclude the disputed ones.
+"this dimension or another?" for matched events, and the matched events that either side assigns to the dimension. If
+only events that both sides assign to it were taken, disputed events would be left out.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +15,7 @@ from robogaze.agreement.event_matching import EventMatch, MatchedClip
 from robogaze.core.annotation import AnnotatedEvent
 from robogaze.stats.agreement import Rating
 from robogaze.stats.resample import Floats
-from robogaze.stats.unitizing import LabelledStretch, Timeline
+from robogaze.stats.unitizing import Timeline
 
 
 @dataclass(frozen=True)
@@ -105,12 +105,11 @@ class Slice:
         """The timelines of clips with a known duration; a timeline is at least as long as the events on it."""
         found = []
         for place, clip in enumerate(self.matched):
-            marks = [
-                [span for found in annotation.findings if self.has(found) for span in found.spans]
+            marks = tuple(
+                tuple(span for event in annotation.findings if self.has(event) for span in event.spans)
                 for annotation in clip.annotated.annotations
-            ]
+            )
             if clip.annotated.duration_s is not None:
                 length = max([clip.annotated.duration_s, *(span.end for spans in marks for span in spans)])
-                stretches = (tuple(LabelledStretch(span.start, span.end, True) for span in spans) for spans in marks)
-                found.append((place, Timeline(length, tuple(stretches))))
+                found.append((place, Timeline(length, marks)))
         return found

@@ -10,10 +10,10 @@ import click
 
 from robogaze.cli.shared import options, tracking
 from robogaze.cli.shared.sources import check_sources
-from robogaze.cli.shared.tables import as_text, print_tables, write_files
+from robogaze.cli.shared.tables import as_text, print_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from robogaze.comparison import Comparison, GateCheck
     from robogaze.reporting.tables import ResultTable
@@ -132,38 +132,22 @@ def _show(
     out: Path | None,
     domain: str | None,
 ) -> None:
+    from robogaze.cli.report import show_notes
+    from robogaze.reporting.comparison_files import write_comparison
     from robogaze.reporting.serialize import comparison_json
     from robogaze.reporting.tables.comparison import comparison_tables
 
     tables = list(comparison_tables(result, checks))
-    document = comparison_json(result, checks)
     if out is not None:
-        _write(result, checks, document, tables, out, domain)
+        page = write_comparison(result, out, checks, domain)
+        click.echo(f"{len(tables)} tables, comparison.json: {out}", err=True)
+        click.echo(f"page: {show_notes(page)}", err=True)
     if as_json:
-        click.echo(as_text(document))
+        click.echo(as_text(comparison_json(result, checks)))
     elif form != "terminal":
         print_tables(tables, form)
     else:
         print_tables([_cut(table) for table in tables if table.name.endswith(_BRIEF)], form)
-
-
-def _write(
-    result: Comparison,
-    checks: tuple[GateCheck, ...] | None,
-    document: Mapping[str, Any],
-    tables: Sequence[ResultTable],
-    out: Path,
-    domain: str | None,
-) -> None:
-    """Write all results and the page."""
-    from robogaze.cli.report import show_notes
-    from robogaze.reporting.pages.comparison import write_comparison_page
-    from robogaze.reporting.tables import table_files
-
-    files = (("comparison.json", f"{as_text(document)}\n"), *table_files(tables))
-    write_files(out, files, f"{len(tables)} tables, comparison.json")
-    page = write_comparison_page(result, out, checks, domain)
-    click.echo(f"page: {show_notes(page)}", err=True)
 
 
 def _track(tracker: Tracker, result: Comparison) -> None:

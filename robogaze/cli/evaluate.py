@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from robogaze.evaluation.config import EvaluationConfig
     from robogaze.evaluation.released import ReleasedEvaluation
     from robogaze.evaluation.results import Evaluation
+    from robogaze.reporting.tables import ResultTable
 
 
 @click.command()
@@ -213,30 +214,25 @@ def _evaluate_bugs(
 
 def _show_bugs(result: BugEvaluation, form: str, as_json: bool, out: Path | None) -> None:
     from robogaze.reporting.serialize import bugs_json
-    from robogaze.reporting.tables import table_files
     from robogaze.reporting.tables.bugs import bug_tables
 
-    tables = list(bug_tables(result))
-    text = as_text(bugs_json(result))
-    if out is not None:
-        texts = (("evaluation.json", f"{text}\n"), *table_files(tables))
-        write_files(out, texts, f"{len(tables)} tables and evaluation.json")
-    if as_json:
-        click.echo(text)
-    else:
-        print_tables(tables, form)
+    _show_tables(list(bug_tables(result)), as_text(bugs_json(result)), form, as_json, out)
 
 
 def _show_released(result: ReleasedEvaluation, form: str, as_json: bool, out: Path | None) -> None:
     from robogaze.reporting.serialize import released_json
-    from robogaze.reporting.tables import table_files
     from robogaze.reporting.tables.evaluation import released_tables
 
-    tables = list(released_tables(result.systems, result.judge, result.convention))
-    text = as_text(released_json(result.systems, result.judge, result.convention))
+    _show_tables(list(released_tables(result)), as_text(released_json(result)), form, as_json, out)
+
+
+def _show_tables(tables: list[ResultTable], text: str, form: str, as_json: bool, out: Path | None) -> None:
+    """Write the tables and the JSON text if a folder is given; print one of them."""
+    from robogaze.reporting.tables import table_files
+
     if out is not None:
-        texts = (("evaluation.json", f"{text}\n"), *table_files(tables))
-        write_files(out, texts, f"{len(tables)} tables and evaluation.json")
+        files = (("evaluation.json", f"{text}\n"), *table_files(tables))
+        write_files(out, files, f"{len(tables)} tables and evaluation.json")
     if as_json:
         click.echo(text)
     else:

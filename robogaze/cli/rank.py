@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _SHOWN = 24
 """The number of rows of a table that a terminal shows; --out and --json contain all."""
 
-KEPT, EPISODES, WEIGHTS = "kept.jsonl", "episodes", "weights.yaml"
+KEPT, EPISODES = "kept.jsonl", "episodes"
 
 
 def _keep(context: click.Context, parameter: click.Parameter, text: str | None) -> int | float | None:
@@ -67,13 +67,8 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
               "better.")  # fmt: skip
 @click.option("--baseline", metavar="MEASURE", default="random", show_default=True,
               help="Measure to compare the others with.")  # fmt: skip
-@click.option("--calibrate", is_flag=True,
-              help="Fit weights to --labels, test them on held-out prompts, and write weights.yaml.")  # fmt: skip
-@click.option("--folds", type=click.IntRange(min=2), default=10, show_default=True,
-              help="Number of groups of prompts; --calibrate holds out one group at a time.")  # fmt: skip
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
               help="Confidence level of intervals.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed of --folds.")
 @click.option("--mixed", is_flag=True, help="Allow reports of different domains or pipelines.")
 @click.option(
     "--domain", help="Domain whose names of types and dimensions the page uses.  [default: the domain of the reports]"
@@ -88,10 +83,7 @@ def rank(
     labels: Path | None,
     scores: Path | None,
     baseline: str,
-    calibrate: bool,
-    folds: int,
     level: float,
-    seed: int,
     mixed: bool,
     domain: str | None,
     form: str,
@@ -105,7 +97,7 @@ def rank(
     measures how usable the kept candidates are, compared with chance and with other measures. Clips without a
     report are listed and never kept; the exit code is then 4. The command loads no video and no model library.
     """
-    _check_usage(keep, episodes, labels, scores, calibrate, out)
+    _check_usage(keep, episodes, labels, scores, out)
     check_sources(paths, "RUN")
     for option, file in (("--prompts", prompts), ("--labels", labels), ("--scores", scores)):
         check_sources(() if file is None else (str(file),), option)
@@ -120,10 +112,7 @@ def rank(
         labels=labels,
         scores=scores,
         baseline=baseline,
-        calibrate=calibrate,
-        folds=folds,
         level=level,
-        seed=seed,
         mixed=mixed,
     )
     if out is not None:
@@ -142,7 +131,6 @@ def _check_usage(
     episodes: bool,
     labels: Path | None,
     scores: Path | None,
-    calibrate: bool,
     out: Path | None,
 ) -> None:
     """Refuse options that do not go together, before anything is loaded."""
@@ -150,10 +138,8 @@ def _check_usage(
         raise click.UsageError("--keep writes a manifest and needs --out")
     if episodes and keep is None:
         raise click.UsageError("--episodes needs --keep")
-    if labels is None and (scores is not None or calibrate):
-        raise click.UsageError(f"{'--calibrate' if calibrate else '--scores'} needs --labels")
-    if calibrate and out is None:
-        raise click.UsageError("--calibrate writes weights and needs --out")
+    if labels is None and scores is not None:
+        raise click.UsageError("--scores needs --labels")
     if out is not None and (out / "run.json").is_file():
         raise click.UsageError(f"{out} is a run folder, and its page would be overwritten; choose another --out")
 
@@ -188,8 +174,6 @@ def _write(result: Ranking, out: Path, domain: str | None, *, keep: bool, episod
     files = [("ranking.json", f"{as_text(ranking_json(result))}\n"), *table_files(tables)]
     if keep:
         files += _kept_files(result, out, episodes=episodes)
-    if result.fitted is not None:
-        files.append((WEIGHTS, result.fitted.as_yaml()))
     write_files(out, files, f"{len(tables)} tables, ranking.json{f', {KEPT}' if keep else ''}")
     click.echo(f"page: {show_notes(write_ranking_page(result, out, domain))}", err=True)
 

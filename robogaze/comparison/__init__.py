@@ -20,7 +20,7 @@ from robogaze.comparison.compare import compare
 from robogaze.comparison.comparison import Comparison, compare_runs
 from robogaze.comparison.gate import Gate, GateCheck, check_gate, read_gate
 from robogaze.comparison.leaderboard import ComparisonConfig, LeaderboardRow
-from robogaze.comparison.pairs import PairedDifference, RunPair
+from robogaze.comparison.pairs import RunPair
 from robogaze.comparison.runs import ReportMetadata, Run
 
 __all__ = [
@@ -31,7 +31,6 @@ __all__ = [
     "Gate",
     "GateCheck",
     "LeaderboardRow",
-    "PairedDifference",
     "ReportMetadata",
     "Run",
     "RunPair",

@@ -4,7 +4,7 @@ One calibration for all runs shifts them all alike, so it changes no order. With
 differences are corrected too: a judge may err more often about one checkpoint than about another.
 
 The annotated clips are of the same kind as the runs' clips and judged by the same pipeline, so that the judge's errors
-are the same. Only clips that are complete on both sides are used, and of a run its complete clips.
+are the same. Only clips that are complete on both sides are used. Of a run, only the complete clips are used.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,13 +15,13 @@ import numpy as np
 
 from robogaze.comparison.clip_measures import dimensions_of
 from robogaze.comparison.leaderboard import ComparisonConfig
-from robogaze.comparison.pairs import Clips, PairedDifference
+from robogaze.comparison.pairs import Clips
 from robogaze.comparison.runs import Run
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.estimate import Estimate, undefined
 from robogaze.errors import InputError
 from robogaze.stats.jackknife import JackknifeError, influences, stratum_numbers
-from robogaze.stats.paired import DETECTED, one_sided_level
+from robogaze.stats.paired import DETECTED, Difference, one_sided_level
 from robogaze.stats.prediction_powered import calibrated_difference, calibrated_mean, naive_mean
 from robogaze.stats.resample import Floats, draw_resamples, mean, mean_rows
 
@@ -104,12 +104,12 @@ def corrected(
 
 def corrected_difference(
     clips: Clips, units: Sequence[str], first: Calibration, second: Calibration, config: ComparisonConfig
-) -> PairedDifference:
+) -> Difference:
     """The difference of clean rates over prompts with two complete clips, each run corrected with its own labels."""
     clean = config.scope.counts
     kept = [at for at, both in enumerate(clips) if all(clip.status == "complete" for clip in both)]
     if not kept:
-        return PairedDifference(undefined("no prompt has two complete clips"), nan, nan)
+        return Difference(0, 1, undefined("no prompt has two complete clips"), nan, nan)
     values = np.array([[float(clean(clips[at][0])) - float(clean(clips[at][1])) for at in kept]])
     sums = draw_resamples([0] * len(kept), 1, config.rng, [units[at] for at in kept]).sums(mean_rows(values))
     spread = JackknifeError.of(influences(sums, mean), stratum_numbers(sums))
@@ -118,7 +118,7 @@ def corrected_difference(
     found, p, error, equivalence_bound = calibrated_difference(
         naive, _errors(first, config), _errors(second, config), len(kept), level=config.level, outer=outer
     )
-    return PairedDifference(found, p, error * DETECTED, equivalence_bound)
+    return Difference(0, 1, found, p, error * DETECTED, equivalence_bound)
 
 
 def _errors(sample: Calibration, config: ComparisonConfig) -> Floats:

@@ -43,10 +43,10 @@ def compare(
     in a mapping by name or as "NAME=PATH"; without a name a run has that of its path. `by` splits every run by a clip
     field, such as `checkpoint`.
 
-    The others are compared with the `baseline`, the name or the path of a run (it may be one more); without one, all
-    pairs are compared. `pair_by` is a key in `robogaze.comparison.prompt_pairing.KEYS`, or "auto" for the first that
-    works. `calibrations` are predictions for clips whose truth is in `references`, annotated by people; a calibration
-    with the name of a run corrects that run, one without a name corrects all runs.
+    The other runs are compared with the `baseline`: the name or the path of a run, which need not be among `runs`.
+    Without a baseline, all pairs are compared. `pair_by` is a key in `robogaze.comparison.prompt_pairing.KEYS`, "auto"
+    for the first that works. `calibrations` are predictions for clips whose truth is in `references`, annotated by
+    people; a calibration with the name of a run corrects that run, a calibration without a name corrects all runs.
 
     Raises InputError for what cannot be read, and for runs that cannot be compared.
     """

@@ -14,7 +14,7 @@ from robogaze.comparison import verdict
 from robogaze.comparison.calibration import Calibration, CorrectedEstimate, corrected, corrected_difference
 from robogaze.comparison.clip_measures import CLEAN, MEASURES, rows
 from robogaze.comparison.leaderboard import ComparisonConfig, EventLabels, LeaderboardRow, leaderboard_row
-from robogaze.comparison.pairs import PairedDifference, RunPair, adjusted, bands, clean_rate_difference, pair
+from robogaze.comparison.pairs import RunPair, adjusted_pairs, bands, clean_rate_difference, pair
 from robogaze.comparison.prompt_pairing import AUTO, PromptPairing, by_prompt
 from robogaze.comparison.runs import Run, check_comparable
 from robogaze.comparison.scope import Scope, scope_of
@@ -23,7 +23,7 @@ from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.estimate import undefined
 from robogaze.dataframes import data_frame
 from robogaze.errors import InputError
-from robogaze.stats.paired import Rank, ranks
+from robogaze.stats.paired import Difference, Rank, ranks
 from robogaze.stats.resample import draw_resamples
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ class Comparison:
     """The result of `robogaze.compare`.
 
     The rate that runs are compared by is called the clean rate here, whatever its `scope`. `pairs` are the runs against
-    the baseline, or, without a baseline, each run against those before it; `verdicts` are theirs. `order` lists the
+    the baseline, or, without a baseline, each run against the runs before it. `verdicts` are their results in
+    sentences. `order` lists the
     runs by their clean rate, best first; `bands` groups those without a significant difference. `ranks` are by the
     clean rate over the prompts that all runs share. `corrected` is by run, `labels` counts the labels used for each (0
     for none); both are empty without a calibration.
@@ -161,7 +162,7 @@ def _pairs(
         clips, unpaired = _both(prompts, first, second), prompts.unpaired(first, second)
         plain = pair(first, second, clips, unpaired, names, prompts.unit, config)
         found.append(replace(plain, corrected=_corrected_difference(prompts, first, second, own, config)))
-    return adjusted(found)
+    return adjusted_pairs(found, config.level)
 
 
 def _position(runs: Sequence[Run], baseline: str | None) -> int | None:
@@ -187,7 +188,7 @@ def _both(prompts: PromptPairing, first: int, second: int) -> Mapping[str, tuple
 
 def _corrected_difference(
     prompts: PromptPairing, first: int, second: int, own: Sequence[Calibration | None], config: ComparisonConfig
-) -> PairedDifference | None:
+) -> Difference | None:
     """The corrected difference of two runs; None unless each has labels of its own clips."""
     first_sample, second_sample = own[first], own[second]
     if first_sample is None or second_sample is None:
@@ -197,9 +198,7 @@ def _corrected_difference(
     return corrected_difference(list(both.values()), units, first_sample, second_sample, config)
 
 
-def _clean_rate_difference(
-    prompts: PromptPairing, first: int, second: int, config: ComparisonConfig
-) -> PairedDifference:
+def _clean_rate_difference(prompts: PromptPairing, first: int, second: int, config: ComparisonConfig) -> Difference:
     both = _both(prompts, first, second)
     return clean_rate_difference(list(both.values()), [prompts.unit[prompt] for prompt in both], config)
 

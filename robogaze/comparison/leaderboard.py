@@ -194,5 +194,5 @@ def _cost(run: Run, config: ComparisonConfig) -> Estimate:
 
 
 def _from_zero(estimate: Estimate) -> Estimate:
-    """The estimate of a quantity that is never negative: of few clips, the interval of Student reaches below 0."""
+    """The estimate with its interval cut at 0: Student's interval of few clips may reach below 0."""
     return replace(estimate, low=0.0) if estimate.low < 0 else estimate

@@ -2,14 +2,14 @@
 
 Only prompts that both runs have a clip of count, so what makes a prompt hard for both cancels out. The clean rate is a
 share: its difference has Newcombe's interval and McNemar's p (`stats.proportions`). The other measures have Student's
-over the prompts whose clips were both scored (`stats.jackknife`), and so have shares if several clips share a prompt.
+over the prompts whose clips were both scored (`stats.jackknife`). If several clips share a prompt, so do shares.
 Differences are the first run minus the second; the measure says whether lower is better.
 """
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isnan, nan
+from math import nan
 
 import numpy as np
 
@@ -18,39 +18,12 @@ from robogaze.comparison.flips import Flips, flips_between
 from robogaze.comparison.leaderboard import ComparisonConfig, EventLabels, looked_for
 from robogaze.comparison.scope import Scope
 from robogaze.core.annotation import ClipAnnotation
-from robogaze.core.estimate import Estimate, undefined
+from robogaze.core.estimate import undefined
 from robogaze.metrics.tally import scored
-from robogaze.stats.multiple_comparisons import benjamini_hochberg, holm
-from robogaze.stats.paired import Difference, difference_of_shares, pairwise_differences
+from robogaze.stats.paired import Difference, adjusted, difference_of_shares, pairwise_differences
 from robogaze.stats.resample import draw_resamples, mean, mean_rows
 
 Clips = Sequence[tuple[ClipAnnotation, ClipAnnotation]]
-
-
-@dataclass(frozen=True, slots=True)
-class PairedDifference:
-    """A difference with its two-sided p, as it is and adjusted for the number of comparisons (Holm, FDR).
-
-    `min_detectable` is the difference that so many prompts would show: 80 % power at the level of 5 %.
-    `equivalence_bound` is the largest difference that is not ruled out, for all comparisons together (two one-sided
-    tests). NaN if undefined.
-    """
-
-    difference: Estimate
-    p: float
-    min_detectable: float
-    equivalence_bound: float = nan
-    holm: float = nan
-    fdr: float = nan
-
-    @property
-    def excludes_zero(self) -> bool:
-        """Whether there is an interval that excludes zero."""
-        return not isnan(self.difference.low) and not self.difference.low <= 0 <= self.difference.high
-
-    def is_significant(self, level: float) -> bool:
-        """Whether the two differ, adjusted for the number of comparisons."""
-        return self.excludes_zero and self.holm < 1 - level
 
 
 @dataclass(frozen=True)
@@ -69,25 +42,26 @@ class RunPair:
     unpaired: tuple[int, int]
     worst: float
     best: float
-    differences: Mapping[str, PairedDifference]
-    dimensions: Mapping[str, PairedDifference]
-    types: Mapping[str, PairedDifference]
+    differences: Mapping[str, Difference]
+    dimensions: Mapping[str, Difference]
+    types: Mapping[str, Difference]
     flips: Flips
-    corrected: PairedDifference | None = None
+    corrected: Difference | None = None
 
     @property
-    def decisive(self) -> PairedDifference:
+    def decisive(self) -> Difference:
         """The difference that decides the verdict: the corrected one if there is one."""
         return self.clean if self.corrected is None else self.corrected
 
     @property
-    def clean(self) -> PairedDifference:
+    def clean(self) -> Difference:
         """The difference of the clean rates."""
         return self.differences[CLEAN]
 
-    def significant(self, level: float) -> bool:
+    @property
+    def significant(self) -> bool:
         """Whether the two differ in their clean rate, adjusted for the number of comparisons."""
-        return self.decisive.is_significant(level)
+        return bool(self.decisive.significant)
 
 
 def pair(
@@ -120,33 +94,24 @@ def pair(
     )
 
 
-def clean_rate_difference(clips: Clips, units: Sequence[str], config: ComparisonConfig) -> PairedDifference:
+def clean_rate_difference(clips: Clips, units: Sequence[str], config: ComparisonConfig) -> Difference:
     """The difference of the clean rates."""
     return _of_shares(
         [(config.scope.counts(first), config.scope.counts(second)) for first, second in clips], units, config
     )
 
 
-def mean_differences(clips: Clips, units: Sequence[str], config: ComparisonConfig) -> Mapping[str, PairedDifference]:
+def mean_differences(clips: Clips, units: Sequence[str], config: ComparisonConfig) -> Mapping[str, Difference]:
     """The differences in the other measures."""
     names = [name for name in MEASURES if name != CLEAN]
     kept = [at for at, (first, second) in enumerate(clips) if scored(first) and scored(second)]
     if not kept:
-        return {name: PairedDifference(undefined("no prompt has two scored clips"), nan, nan) for name in names}
+        return {name: Difference(0, 1, undefined("no prompt has two scored clips"), nan, nan) for name in names}
     table = np.stack([rows([clips[at][side] for at in kept], config.scope) for side in (0, 1)])
     sums = draw_resamples([0] * len(kept), 1, config.rng, [units[at] for at in kept]).sums(table)
     return {
-        name: _paired_difference(
-            pairwise_differences(sums, MEASURES[name], level=config.level, family=config.family)[0]
-        )
-        for name in names
+        name: pairwise_differences(sums, MEASURES[name], level=config.level, family=config.family)[0] for name in names
     }
-
-
-def _paired_difference(difference: Difference) -> PairedDifference:
-    return PairedDifference(
-        difference.difference, difference.p, difference.min_detectable, difference.equivalence_bound
-    )
 
 
 def _differences_by_label(
@@ -156,7 +121,7 @@ def _differences_by_label(
     held: Callable[[ClipAnnotation], frozenset[str]],
     counts: Callable[[ClipAnnotation, str], bool],
     config: ComparisonConfig,
-) -> Mapping[str, PairedDifference]:
+) -> Mapping[str, Difference]:
     """The differences of the shares of clips with an event of each label, where both clips were checked for it."""
     outcomes = [
         (first, second, held(first), held(second), unit) for (first, second), unit in zip(clips, units, strict=True)
@@ -172,18 +137,14 @@ def _differences_by_label(
     return found
 
 
-def _of_shares(
-    outcomes: Sequence[tuple[bool, bool]], units: Sequence[str], config: ComparisonConfig
-) -> PairedDifference:
+def _of_shares(outcomes: Sequence[tuple[bool, bool]], units: Sequence[str], config: ComparisonConfig) -> Difference:
     if len(set(units)) < len(units):
         table = mean_rows(np.array(outcomes, dtype=np.float64).T)
         sums = draw_resamples([0] * len(outcomes), 1, config.rng, units).sums(table)
-        return _paired_difference(
-            pairwise_differences(sums, mean, level=config.level, share=True, family=config.family)[0]
-        )
+        return pairwise_differences(sums, mean, level=config.level, share=True, family=config.family)[0]
     found = Counter(outcomes)
     cells = [found[first, second] for first in (True, False) for second in (True, False)]
-    return _paired_difference(difference_of_shares(0, 1, cells, config.family, config.level))
+    return difference_of_shares(0, 1, cells, config.family, config.level)
 
 
 def _bounds(annotation: ClipAnnotation, second: ClipAnnotation, scope: Scope) -> tuple[int, int]:
@@ -195,14 +156,12 @@ def _bounds(annotation: ClipAnnotation, second: ClipAnnotation, scope: Scope) ->
     return sure[0] - possible[1], possible[0] - sure[1]
 
 
-def adjusted(pairs: Sequence[RunPair]) -> tuple[RunPair, ...]:
+def adjusted_pairs(pairs: Sequence[RunPair], level: float) -> tuple[RunPair, ...]:
     """The pairs with p adjusted for their number: by measure, for all dimensions together, for all types together."""
-    of_measures = [_adjust_groups([{name: pair.differences[name]} for pair in pairs]) for name in MEASURES]
-    corrected = iter(_adjust([pair.corrected for pair in pairs if pair.corrected is not None]))
-    dimensions, types = (
-        _adjust_groups([pair.dimensions for pair in pairs]),
-        _adjust_groups([pair.types for pair in pairs]),
-    )
+    of_measures = [_adjust_groups([{name: pair.differences[name]} for pair in pairs], level) for name in MEASURES]
+    corrected = iter(adjusted([pair.corrected for pair in pairs if pair.corrected is not None], level))
+    dimensions = _adjust_groups([pair.dimensions for pair in pairs], level)
+    types = _adjust_groups([pair.types for pair in pairs], level)
     return tuple(
         replace(
             pair,
@@ -215,30 +174,24 @@ def adjusted(pairs: Sequence[RunPair]) -> tuple[RunPair, ...]:
     )
 
 
-def _adjust_groups(groups: Sequence[Mapping[str, PairedDifference]]) -> list[Mapping[str, PairedDifference]]:
+def _adjust_groups(groups: Sequence[Mapping[str, Difference]], level: float) -> list[Mapping[str, Difference]]:
     """Differences adjusted as one family, in their groups again."""
-    found = iter(_adjust([difference for group in groups for difference in group.values()]))
+    found = iter(adjusted([difference for group in groups for difference in group.values()], level))
     return [{name: next(found) for name in group} for group in groups]
 
 
-def _adjust(differences: Sequence[PairedDifference]) -> list[PairedDifference]:
-    p = [difference.p for difference in differences]
-    both = zip(differences, holm(p), benjamini_hochberg(p), strict=True)
-    return [replace(pair, holm=float(h), fdr=float(f)) for pair, h, f in both]
-
-
 def bands(
-    order: Sequence[int], pairs: Mapping[tuple[int, int], PairedDifference], level: float
+    order: Sequence[int], pairs: Mapping[tuple[int, int], Difference], level: float
 ) -> tuple[tuple[int, ...], ...]:
     """Groups of runs that do not differ significantly, from `order`, best first; p is adjusted for all pairs.
 
     A run joins the band above it if it differs from no run of that band; otherwise it starts the next one. So no two
     runs of a band differ; two runs of different bands may not differ, either.
     """
-    apart = dict(zip(pairs, _adjust(list(pairs.values())), strict=True))
+    apart = dict(zip(pairs, adjusted(list(pairs.values()), level), strict=True))
     found: list[list[int]] = []
     for run in order:
-        if found and not any(apart[min(run, second), max(run, second)].is_significant(level) for second in found[-1]):
+        if found and not any(apart[min(run, second), max(run, second)].significant for second in found[-1]):
             found[-1].append(run)
         else:
             found.append([run])

@@ -1,8 +1,8 @@
 """The name of a comparison's first number, and the dimensions it covers.
 
-If every run has clips that cover all dimensions, it is the clean rate. If some run has none, as without a model, none
-of its clips can be clean. Then the share of clips without an event is compared; it covers only the dimensions that
-every complete clip of every run covers.
+If every run has clips that cover all dimensions, the number is the clean rate. A run without such clips, for example
+one that was scored without a model, has no clean clip. The share of clips without an event is then compared; it covers
+only the dimensions that every complete clip of every run covers.
 """
 
 from collections.abc import Sequence

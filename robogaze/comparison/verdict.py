@@ -5,8 +5,9 @@ from math import isnan
 
 from robogaze.comparison.calibration import CorrectedEstimate
 from robogaze.comparison.leaderboard import ComparisonConfig, LeaderboardRow
-from robogaze.comparison.pairs import PairedDifference, RunPair
+from robogaze.comparison.pairs import RunPair
 from robogaze.core.estimate import Estimate
+from robogaze.stats.paired import Difference
 
 
 def pair_verdict(pair: RunPair, names: Sequence[str], comparisons: int, config: ComparisonConfig) -> str:
@@ -21,7 +22,7 @@ def pair_verdict(pair: RunPair, names: Sequence[str], comparisons: int, config: 
     if not found.difference.defined:
         return f"{first} and {second} cannot be compared: {found.difference.why}."
     by = f"{points(found.difference.value)} points [{points(found.difference.low)}, {points(found.difference.high)}]"
-    if pair.significant(config.level):
+    if pair.significant:
         word = "better" if found.difference.value > 0 else "worse"
         sentence = f"{first} is {word} than {second}: {rate} {by} {over}, {_p(found.p, found.holm, comparisons)}"
         return f"{sentence}{_reversal(pair)}."
@@ -32,7 +33,7 @@ def pair_verdict(pair: RunPair, names: Sequence[str], comparisons: int, config: 
     return f"No significant difference between {first} and {second}: {rate} {by} {over}; {_ruled_out(found, config)}."
 
 
-def _ruled_out(found: PairedDifference, config: ComparisonConfig) -> str:
+def _ruled_out(found: Difference, config: ComparisonConfig) -> str:
     """Which differences are ruled out; with a margin, whether the two are equal within it."""
     no_larger = f"no difference larger than {100 * found.equivalence_bound:.1f} points"
     if config.margin is None:
@@ -79,7 +80,7 @@ def _best(top: Sequence[str], runs: int) -> str:
 def _against(pairs: Sequence[RunPair], names: Sequence[str], baseline: int, config: ComparisonConfig) -> str:
     apart: dict[str, list[str]] = {"better": [], "worse": [], "not significantly different": []}
     for pair in pairs:
-        if not pair.significant(config.level):
+        if not pair.significant:
             apart["not significantly different"].append(names[pair.first])
         else:
             apart["better" if pair.decisive.difference.value > 0 else "worse"].append(names[pair.first])

@@ -3,13 +3,12 @@
 evaluate.py    robogaze.evaluate: read, pair, judge, score
 systems.py     every system of a pairing: judged, matched, estimated, compared
 comparisons.py systems against each other, or against a baseline
-usage.py       calls, tokens and time per clip
 clip_fields.py the fields that results are broken down by
 results.py     what an evaluation returns
 config.py      options, and conventions of matching
 clip_rows.py   one clip under one system as rows of counts
 tables.py      the rows of a corpus
-estimates.py   rows to metrics with intervals
+estimates.py   rows to metrics with intervals, and usage per clip
 released.py    the released evaluators on the same annotations
 robustness.py  the scores of two judges compared
 

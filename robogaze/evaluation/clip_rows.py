@@ -5,7 +5,6 @@ Only the rows of a clip are kept, so a corpus of any size is a table.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,9 +50,10 @@ class ClipRows:
     not judged `base` keeps only the columns that need no judge; its events are excluded from the other estimates.
     `worst` and `best` bound what the descriptions could have scored, whatever the failed judgements and the matching.
 
-    `unknown` marks the pairs without a similarity that the analysis of errors needs (see `ErrorAnalysis`). `by_bonus`
-    has one row for each of DIMENSION_BONUSES. `repaired` has the F1_COLUMNS after each kind of error is repaired,
-    `errors` the number of errors of each kind. The breakdowns have the shapes of `metrics.breakdown`.
+    `unknown` marks the pairs whose similarity is not given and is needed by the analysis of errors (see
+    `ErrorAnalysis`). `by_bonus` has one row for each of DIMENSION_BONUSES. `repaired` has the F1_COLUMNS after each
+    kind of error is repaired, `errors` the number of errors of each kind. The breakdowns have the shapes of
+    `metrics.breakdown`.
     """
 
     judged: bool
@@ -90,7 +90,13 @@ def count_clip(
     as_matched = tally(reference, prediction, matches, iou)
     worst = as_matched if judged else tally(reference, prediction, (), iou)
     best = as_matched if judged else _upper_bound(reference, prediction, np.where(failed, 1.0, low), iou)
-    rematch = partial(match_on_clip, reference, weighting=weighting)
+
+    def rematch(
+        references: Sequence[AnnotatedEvent], predictions: Sequence[AnnotatedEvent], given: Matrix
+    ) -> tuple[tuple[Match, ...], Matrix]:
+        overlap = iou_matrix(references, predictions, reference.frame_times_s, weighting.iou)
+        return match_events(references, predictions, given, overlap, weighting), overlap
+
     analysis = analyse_errors(reference, prediction, similarity, rematch)
     keep = float(judged)
     return ClipRows(
@@ -133,30 +139,6 @@ def base_row(
         return unmatched
     matches = match_events(reference.findings, events, np.nan_to_num(similarity), iou, config.weighting)
     return tally(reference, prediction, matches, iou)
-
-
-def clip_row(
-    reference: ClipAnnotation, prediction: ClipAnnotation | None, similarity: Matrix, weighting: Weighting
-) -> Matrix:
-    """The row of one clip without failed judgements, shape (columns,)."""
-    events = prediction.findings if scored(prediction) else ()
-    matches, iou = match_on_clip(
-        reference, reference.findings, events, similarity[:, : len(events)], weighting=weighting
-    )
-    return tally(reference, prediction, matches, iou)
-
-
-def match_on_clip(
-    clip: ClipAnnotation,
-    references: Sequence[AnnotatedEvent],
-    predictions: Sequence[AnnotatedEvent],
-    similarity: Matrix,
-    *,
-    weighting: Weighting,
-) -> tuple[tuple[Match, ...], Matrix]:
-    """The matches between events on a clip's frames, and the IoU of all pairs."""
-    iou = iou_matrix(references, predictions, clip.frame_times_s, weighting.iou)
-    return match_events(references, predictions, similarity, iou, weighting), iou
 
 
 def mask_unjudgeable(reference: ClipAnnotation, prediction: ClipAnnotation | None, similarity: Matrix) -> Matrix:

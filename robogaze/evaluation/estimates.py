@@ -6,7 +6,9 @@ from math import isnan
 import numpy as np
 from numpy.typing import NDArray
 
+from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.estimate import Estimate
+from robogaze.core.report import Usage
 from robogaze.evaluation.config import EvaluationConfig
 from robogaze.metrics.breakdown import group_scores
 from robogaze.metrics.scores import METRICS, macro, macro_n, micro, micro_n, safe_divide, with_clip_values
@@ -20,7 +22,7 @@ from robogaze.stats.jackknife import (
     student_intervals,
 )
 from robogaze.stats.proportions import wilson
-from robogaze.stats.resample import Resamples, Sums
+from robogaze.stats.resample import Resamples, Sums, mean, mean_rows
 
 Matrix = NDArray[np.float64]
 Scores = Mapping[str, Estimate]
@@ -58,7 +60,7 @@ def _scores(sums: Sums, values: Values, n: Matrix, config: EvaluationConfig) -> 
 
 
 SHARES = ("clean_accuracy", "detection_precision", "detection_recall")
-"""Metrics that are a share of clips. They have Wilson's interval, which has a width for 0 of n, too."""
+"""Metrics that are a share of clips. Their intervals are Wilson's, which have a width even for 0 of n."""
 
 
 class _Shares:
@@ -88,8 +90,8 @@ def estimates(
 ) -> Callable[[int, int, int], Estimate]:
     """The estimates of `count` values for each table of a stack, as a function from (table, value, n) to an estimate.
 
-    `share` says that the values lie in [0, 1]. A value that is the same in all resamples then gets Student's interval,
-    which is that of a share there.
+    `share` says that the values lie in [0, 1]. A value of 0 or 1 without an interval then gets Student's interval,
+    which is Wilson's interval of a share in this case.
     """
     whole = student_intervals(sums, values, level=config.level, share=share)
     if config.interval == "student":
@@ -184,3 +186,33 @@ def _gained(sums: Matrix) -> Matrix:
 def _f1(sums: Matrix) -> Matrix:
     similarity, predictions, references = np.moveaxis(sums, -1, 0)
     return safe_divide(2 * similarity, predictions + references)
+
+
+USAGE: Mapping[str, Callable[[Usage], float | None]] = {
+    "calls": lambda usage: usage.calls,
+    "prompt_tokens": lambda usage: usage.prompt_tokens,
+    "completion_tokens": lambda usage: usage.completion_tokens,
+    "wall_s": lambda usage: usage.wall_s,
+    "cost_usd": lambda usage: usage.cost_usd,
+}
+"""What is averaged over clips; None if a server does not report the value, or no price is known. `wall_s` is
+in seconds."""
+
+
+def usage_per_clip(
+    predictions: Sequence[ClipAnnotation | None], resamples: Resamples, config: EvaluationConfig
+) -> Mapping[str, Estimate]:
+    """The mean of each of USAGE over the clips of which it is known, unscored ones included; n counts these clips."""
+    usages = [None if prediction is None else prediction.usage for prediction in predictions]
+    values = np.array(
+        [[np.nan if usage is None else _number(of(usage)) for usage in usages] for of in USAGE.values()],
+        dtype=np.float64,
+    )
+    sums = resamples.sums(mean_rows(values))
+    found = estimates(sums, lambda total: mean(total)[..., None], 1, config, share=False)
+    known = (~np.isnan(values)).sum(axis=-1)
+    return {name: found(place, 0, int(known[place])) for place, name in enumerate(USAGE)}
+
+
+def _number(value: float | None) -> float:
+    return np.nan if value is None else value

@@ -114,7 +114,8 @@ def read_pairing(
 def _references(reader: SourceReader, references: Source, predictions: Sequence[NamedSource]) -> list[ClipAnnotation]:
     """The references. If they cannot be read by themselves, the frames of the predictions' clips are used.
 
-    So the frame rate of a prediction comes before `fps`, and `lenient` skips only what does not fit on its clip.
+    The frame rate of a prediction therefore takes precedence over `fps`, and `lenient` skips only events that do not
+    fit on their clip.
     """
     source, options, author = NamedSource.of(references), reader.options, reader.options.author
     strict = replace(reader, options=replace(options, fps=None, lenient=False))

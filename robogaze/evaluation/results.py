@@ -1,7 +1,7 @@
 """What an evaluation returns."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from robogaze.core.annotation import ClipAnnotation
@@ -22,7 +22,7 @@ BOUNDED = ("desc_precision", "desc_recall", "desc_f1", "f1_iou")
 
 @dataclass(frozen=True)
 class Bounds:
-    """The lowest and highest scores in BOUNDED, whatever a judge would have answered in the `clips` where it failed."""
+    """The lowest and highest possible scores in BOUNDED; `clips` counts the clips in which a judgement failed."""
 
     clips: int
     worst: Scores
@@ -54,7 +54,7 @@ class SystemResult:
 
     `incomplete` names the clips that are missing, unscored, partial, undecided or unjudged, the last with the first
     reason. `macro` and `micro` are by metric; `strata_mean` is the mean of the macro values over the strata (the
-    paper's headline). `usage` holds the means of `usage.USAGE` over clips. `by` breaks the macro values down by the
+    paper's headline). `usage` holds the means of `estimates.USAGE` over clips. `by` breaks the macro values down by the
     values of clip fields, `by_bonus` by the bonus for a shared dimension, `operating_points` by the threshold on
     confidence (empty if no candidate has a confidence). `error_costs` holds for each kind of error its number and the
     F1 (micro) that repairing it would gain. `dimensions` and `types` hold precision, recall and F1. `confusion` has the
@@ -125,7 +125,7 @@ class Evaluation:
 
     @property
     def judged(self) -> bool:
-        """Whether every judgement was made, also those of the second judge."""
+        """Whether every judgement was made, including the judgements of the second judge."""
         mine = all(system.bounds is None for system in self.systems)
         return mine and (self.second_judge is None or self.second_judge.judged)
 
@@ -139,13 +139,4 @@ class Evaluation:
             averages = {"macro": result.macro, "micro": result.micro, "strata_mean": result.strata_mean}
             for average, scores in averages.items():
                 for metric, score in scores.items():
-                    yield {
-                        "system": result.name,
-                        "average": average,
-                        "metric": metric,
-                        "value": score.value,
-                        "low": score.low,
-                        "high": score.high,
-                        "n": score.n,
-                        "why": score.why,
-                    }
+                    yield {"system": result.name, "average": average, "metric": metric, **asdict(score)}

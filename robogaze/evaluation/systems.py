@@ -27,6 +27,7 @@ from robogaze.evaluation.estimates import (
     mean_of_strata,
     micro_scores,
     stratum_rows,
+    usage_per_clip,
 )
 from robogaze.evaluation.results import (
     BOUNDED,
@@ -44,7 +45,6 @@ from robogaze.evaluation.tables import (
     system_tables,
     threshold_tables,
 )
-from robogaze.evaluation.usage import usage_per_clip
 from robogaze.judges.base import Judge
 from robogaze.metrics.breakdown import dimension_of, groups_in, type_of
 from robogaze.metrics.controls import CONTROLS, TYPE_PRIOR, shuffled, type_prior

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.annotation import ClipAnnotation
-from robogaze.evaluation.clip_rows import EMPTY_ROW, ClipRows, Groups, base_row, clip_row, count_clip, matchable
+from robogaze.evaluation.clip_rows import EMPTY_ROW, ClipRows, Groups, base_row, count_clip, matchable
 from robogaze.evaluation.config import EvaluationConfig
 from robogaze.judges.base import Judge
 from robogaze.judges.similarity import judgements, similarities
@@ -19,7 +19,7 @@ from robogaze.metrics.tally import scored
 Matrix = NDArray[np.float64]
 
 CHUNK = 256
-"""How many clips are sent to a judge at once."""
+"""How many pairs of a reference and a prediction are sent to a judge at once."""
 
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
 """The thresholds on confidence that are tried (RoboGaze, Table 23)."""
@@ -116,29 +116,14 @@ async def threshold_tables(
     config: EvaluationConfig,
 ) -> Matrix:
     """The rows at every threshold on confidence, shape (THRESHOLDS, n, columns); see `ClipRows.base`."""
-    tables = np.zeros((len(THRESHOLDS), len(references), len(EMPTY_ROW)))
-    for first in range(0, len(references), CHUNK):
-        clips = references[first : first + CHUNK]
-        predictions = [annotations.get(clip.clip_id) for clip in clips]
-        swept = [
-            [None if prediction is None else at_threshold(prediction, threshold) for threshold in THRESHOLDS]
-            for prediction in predictions
-        ]
-        queries = [
-            (clip, prediction.findings if scored(prediction) else ())
-            for clip, points in zip(clips, swept, strict=True)
-            for prediction in points
-        ]
-        wanted = [
-            matchable(clip, prediction, config.weighting)
-            for clip, points in zip(clips, swept, strict=True)
-            for prediction in points
-        ]
-        judged = iter(await similarities(queries, judge, wanted))
-        for number, (clip, points) in enumerate(zip(clips, swept, strict=True), start=first):
-            for point, prediction in enumerate(points):
-                tables[point, number] = base_row(clip, prediction, next(judged), config)
-    return tables
+    predictions = [(clip, annotations.get(clip.clip_id)) for clip in references]
+    pairs = [
+        (clip, None if prediction is None else at_threshold(prediction, threshold))
+        for clip, prediction in predictions
+        for threshold in THRESHOLDS
+    ]
+    rows = await _judged_rows(pairs, judge, config)
+    return np.moveaxis(rows.reshape(len(references), len(THRESHOLDS), -1), 1, 0)
 
 
 def at_threshold(annotation: ClipAnnotation, threshold: float) -> ClipAnnotation:
@@ -146,11 +131,11 @@ def at_threshold(annotation: ClipAnnotation, threshold: float) -> ClipAnnotation
 
     A report keeps every hypothesis with its verdict and confidence, so no model is asked again. The events with a
     confidence of at least `threshold`, in [0, 1], are taken from the candidates, or from the events if no candidates
-    are stored. An event without a confidence is kept at every threshold, such a candidate at none. An unscored
-    annotation stays unscored.
+    are stored. An event without a confidence is kept at every threshold; a candidate without a confidence is kept at
+    none. An unscored annotation stays unscored.
 
-    No threshold need reproduce the annotation's own events: a pipeline may use more than the confidence, and may have
-    merged what are several candidates here.
+    The result may differ from the annotation's own events at every threshold, because a pipeline may use more than the
+    confidence and may merge candidates.
     """
     without_confidence = [event for event in annotation.findings if event.confidence is None]
     pool = annotation.candidates or annotation.findings
@@ -165,7 +150,7 @@ def control_tables(references: Sequence[ClipAnnotation], config: EvaluationConfi
         for number, clip in enumerate(references):
             predicted = control.predict(clip)
             if predicted is not None:
-                tables[place, number] = clip_row(clip, predicted.annotation, predicted.similarity, config.weighting)
+                tables[place, number] = base_row(clip, predicted.annotation, predicted.similarity, config)
     return tables
 
 
@@ -177,15 +162,22 @@ async def floor_table(
 ) -> Matrix:
     """The rows (n, columns) of a floor, judged as a system is; zero for clips that are not in `predictions`."""
     table = np.zeros((len(references), len(EMPTY_ROW)))
-    for first in range(0, len(references), CHUNK):
-        clips = [
-            (number, clip, predictions[clip.clip_id])
-            for number, clip in enumerate(references[first : first + CHUNK], start=first)
-            if clip.clip_id in predictions
-        ]
-        queries = [(clip, prediction.findings if scored(prediction) else ()) for _, clip, prediction in clips]
-        wanted = [matchable(clip, prediction, config.weighting) for _, clip, prediction in clips]
-        judged = await similarities(queries, judge, wanted)
-        for (number, clip, prediction), similarity in zip(clips, judged, strict=True):
-            table[number] = base_row(clip, prediction, similarity, config)
+    places = [place for place, clip in enumerate(references) if clip.clip_id in predictions]
+    pairs = [(references[place], predictions[references[place].clip_id]) for place in places]
+    table[places] = await _judged_rows(pairs, judge, config)
     return table
+
+
+async def _judged_rows(
+    pairs: Sequence[tuple[ClipAnnotation, ClipAnnotation | None]], judge: Judge, config: EvaluationConfig
+) -> Matrix:
+    """The row of each pair of a reference and a prediction, shape (pairs, columns); see `ClipRows.base`."""
+    rows = np.zeros((len(pairs), len(EMPTY_ROW)))
+    for first in range(0, len(pairs), CHUNK):
+        chunk = pairs[first : first + CHUNK]
+        queries = [(clip, prediction.findings if scored(prediction) else ()) for clip, prediction in chunk]
+        wanted = [matchable(clip, prediction, config.weighting) for clip, prediction in chunk]
+        judged = await similarities(queries, judge, wanted)
+        for place, ((clip, prediction), similarity) in enumerate(zip(chunk, judged, strict=True), start=first):
+            rows[place] = base_row(clip, prediction, similarity, config)
+    return rows

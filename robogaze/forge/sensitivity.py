@@ -22,8 +22,9 @@ from robogaze.core.report import Report
 from robogaze.datasets.pairing import System, pair
 from robogaze.errors import InputError
 from robogaze.matching import Match, Weighting, iou_matrix, match_events
-from robogaze.stats import Clusters, Resamples, draw_resamples, mean, mean_rows, ratio, wilson
 from robogaze.stats.interval import estimate
+from robogaze.stats.proportions import wilson
+from robogaze.stats.resample import Clusters, Resamples, draw_resamples, mean, mean_rows, ratio
 
 RULE = "found: an event of the same type overlaps the glitch in time (frames); noticed: any event does"
 

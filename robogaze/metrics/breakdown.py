@@ -2,9 +2,9 @@
 
 An event belongs to the group of its primary dimension (or its type), on both sides alike. A match counts in the group
 of each of its two events: the recall of a group sums the S of its reference events, whatever they were matched to, its
-precision the S of its predicted events. So an event that is found and described but has another dimension counts as
-found in its own group and as correct in the other; the confusion table shows the crossing. The F1 of a group also
-requires the label: only matches within the group count, as in the released evaluator.
+precision the S of its predicted events. An event that is found under another dimension therefore counts as found in its
+own group, and its prediction counts as correct in the other group; the confusion table counts such pairs. The F1 of a
+group also requires the label: only matches within the group count, as in the released evaluator.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
+from robogaze.matching import Match
 from robogaze.metrics.scores import safe_divide
-from robogaze.metrics.tally import MatchedPair, judgeable, scored
+from robogaze.metrics.tally import judgeable, scored
 
 Matrix = NDArray[np.float64]
 
@@ -46,7 +47,7 @@ def groups_in(annotations: Iterable[ClipAnnotation], group: Group) -> tuple[str,
 def group_counts(
     reference: ClipAnnotation,
     prediction: ClipAnnotation | None,
-    matches: Sequence[MatchedPair],
+    matches: Sequence[Match],
     group: Group,
     groups: Sequence[str],
 ) -> Matrix:
@@ -89,7 +90,7 @@ def group_scores(sums: Matrix) -> Matrix:
 def confusion(
     reference: ClipAnnotation,
     prediction: ClipAnnotation | None,
-    matches: Sequence[MatchedPair],
+    matches: Sequence[Match],
     group: Group,
     groups: Sequence[str],
 ) -> Matrix:

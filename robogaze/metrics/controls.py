@@ -1,8 +1,8 @@
 """Controls and floors: predictions made without looking at the clip, scored next to every system.
 
 A control is made from the reference alone, with the similarities that its rule gives; the rule is a sentence that is
-printed with its row. A control whose description counts as right at any time is an upper bound: the most that a guess
-of that time could get from any judge, and an honest system may score less.
+printed with its row. A control whose description counts as right at any time is an upper bound: no judge could give a
+guess of that time a higher score. An honest system may score less.
 
 A floor is what a system can get without looking at the clip, compared by the same judge as the systems: `type_prior`
 predicts for every clip what is most frequent in the other clips, and `shuffled` moves a system's events to other clips.
@@ -25,7 +25,7 @@ SEVERITY = 4
 """The severity that the control `constant_severity` gives every event."""
 
 LATE = 0.7
-"""Where the last 30 percent of a clip begin, as a share of it."""
+"""The share of a clip after which its last 30 percent begin."""
 
 TYPE_PRIOR = "type_prior"
 TYPE_PRIOR_RULE = (

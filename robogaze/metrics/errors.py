@@ -34,9 +34,9 @@ split                  the matched prediction gets the spans of all parts, and t
 merged                 a copy of the prediction is added for the other reference, each with the spans of its reference
 
 The costs do not add up to what is missing to 1, because repairs interact: two predictions for one reference can be
-moved to the same place, and only one of them is matched. A cost can be 0, as that of the dimension is for every metric
-that ignores it (`desc_f1_dimension` does not), or negative, if the better match by weight has the lower S. In a clip
-without a scored prediction every reference is missed.
+moved to the same place, and only one of them is matched. A cost can be 0: a wrong dimension costs nothing in a metric
+that ignores dimensions (`desc_f1_dimension` does not ignore them). A cost can be negative, if the better match by
+weight has the lower S. In a clip without a scored prediction every reference is missed.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -49,7 +49,8 @@ from numpy.typing import NDArray
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span, union
-from robogaze.metrics.tally import MatchedPair, judgeable, scored, tally
+from robogaze.matching import Match
+from robogaze.metrics.tally import judgeable, scored, tally
 
 Matrix = NDArray[np.float64]
 
@@ -63,7 +64,7 @@ SAME_SIMILARITY = 0.5
 WELL_PLACED_IOU = 0.5
 """From this IoU on, an event is well placed: the middle one of the thresholds in use."""
 
-Rematch = Callable[[Sequence[AnnotatedEvent], Sequence[AnnotatedEvent], Matrix], tuple[Sequence[MatchedPair], Matrix]]
+Rematch = Callable[[Sequence[AnnotatedEvent], Sequence[AnnotatedEvent], Matrix], tuple[Sequence[Match], Matrix]]
 """Matches references with predictions by their similarities; returns the matches and the IoU of all pairs."""
 
 
@@ -110,7 +111,7 @@ class MatchedClipEvents:
     judgeable: NDArray[np.bool_]
     similarity: Matrix
     iou: Matrix
-    matches: Sequence[MatchedPair]
+    matches: Sequence[Match]
 
     @cached_property
     def prediction_of(self) -> Mapping[int, int]:

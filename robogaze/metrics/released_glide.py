@@ -8,117 +8,73 @@ Not reproduced, because it happens before scoring: a judge that fails and thereb
 whole number, and interval ends that the release's own report writer cuts to whole seconds.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
 from robogaze.core.annotation import AnnotatedEvent
 from robogaze.core.estimate import Estimate
 from robogaze.core.time import RESOLUTION, Span, iou
+from robogaze.metrics.released import NOTHING, ReleasedClip, ReleasedScores
 
 BEST_RATING = 5
 """The release's judge rates a pair from 0 to 5; a similarity of 1 is this rating."""
 
-_NOTHING = "nothing to average; the released evaluator prints 0"
-
 
 @dataclass(frozen=True, slots=True)
-class Video:
-    """A video with both sides.
+class _ScoredVideo:
+    """What a video adds to the sums: its numbers of events, and the similarity and IoU of each matched pair."""
 
-    `predictions` is None without a report. `similarity` is the rating / BEST_RATING, one row per reference and one
-    column per prediction; it is not read if either side has no event. `fps` is the video's frame rate, above 0, None if
-    not known.
-    """
-
-    name: str
-    references: Sequence[AnnotatedEvent]
-    predictions: Sequence[AnnotatedEvent] | None
-    similarity: ArrayLike
-    fps: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class GlideReleasePair:
-    """A matched pair: its positions in the two sequences of events."""
-
-    reference: int
-    prediction: int
-    similarity: float
-    iou: float
-
-
-@dataclass(frozen=True, slots=True)
-class VideoScore:
-    """What a video adds to the sums."""
-
-    name: str
     references: int
     predictions: int
-    matches: tuple[GlideReleasePair, ...]
+    matches: tuple[tuple[float, float], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class GlideReleaseScores:
-    """The content of the release's summary, without intervals, which it does not give.
+def score(clips: Sequence[ReleasedClip]) -> ReleasedScores:
+    """Score videos as the release does; there are no scores by dimension.
 
-    `metrics`: desc_precision, desc_recall, desc_f1, iou_precision, iou_recall, f1_iou and miou in [0, 1], and
-    mean_rating in 0..BEST_RATING, over all videos together; 0 if undefined. `dropped` are the names of the videos
-    without a report.
+    The metrics are desc_precision, desc_recall, desc_f1, iou_precision, iou_recall, f1_iou and miou in [0, 1], and
+    mean_rating in 0..BEST_RATING, over all videos together. Raises ValueError if of two videos with the same name the
+    later one has no report: the release would then compare one's reference with the other's report.
     """
-
-    videos: tuple[VideoScore, ...]
-    dropped: tuple[str, ...]
-    metrics: Mapping[str, Estimate]
-
-
-def score(videos: Sequence[Video]) -> GlideReleaseScores:
-    """Score videos as the release does.
-
-    Raises ValueError if a similarity matrix has the wrong shape or a value that is not finite, and if of two videos
-    with the same name the later one has no report: the release would then compare one's reference with the other's
-    report.
-    """
-    named: dict[str, Video] = {}
-    for video in videos:
+    named: dict[str, ReleasedClip] = {}
+    for clip in clips:
         # Quirk A'7: of several videos with one name only the last counts, and ".mp4" is no part of a name.
-        name = video.name.replace(".mp4", "")
-        if video.predictions is None and name in named and named[name].predictions is not None:
+        name = clip.id.replace(".mp4", "")
+        if clip.predictions is None and name in named and named[name].predictions is not None:
             raise ValueError(f"{name}: two videos have this name and the later has no prediction; rename one of them")
-        named[name] = video
+        named[name] = clip
     # Quirk A'7: a video without a report leaves every sum, its references with it.
-    scored = tuple(_video_score(name, video) for name, video in sorted(named.items()) if video.predictions is not None)
-    dropped = tuple(name for name, video in sorted(named.items()) if video.predictions is None)
-    return GlideReleaseScores(scored, dropped, _metrics(scored))
+    scored = [
+        _ScoredVideo(len(clip.references), len(clip.predictions), _match(clip, clip.predictions))
+        for _, clip in sorted(named.items())
+        if clip.predictions is not None
+    ]
+    dropped = tuple(name for name, clip in sorted(named.items()) if clip.predictions is None)
+    return ReleasedScores(_metrics(scored), {}, dropped)
 
 
-def _video_score(name: str, video: Video) -> VideoScore:
-    predictions = video.predictions or ()
-    return VideoScore(name, len(video.references), len(predictions), _match(name, video, predictions))
-
-
-def _match(name: str, video: Video, predictions: Sequence[AnnotatedEvent]) -> tuple[GlideReleasePair, ...]:
+def _match(clip: ReleasedClip, predictions: Sequence[AnnotatedEvent]) -> tuple[tuple[float, float], ...]:
     """The one-to-one matching with the largest sum of ratings. Rows are predictions: that breaks ties."""
-    references = video.references
-    if not references or not predictions:
+    if not clip.references or not predictions:
         return ()
-    similarity = np.asarray(video.similarity, dtype=np.float64)
-    if similarity.shape != (len(references), len(predictions)) or not np.isfinite(similarity).all():
-        raise ValueError(
-            f"{name}: similarity needs {len(references)} rows of {len(predictions)} finite numbers,"
-            " a row for each reference"
-        )
+    fps = _fps(clip.frame_times_s)
     # Quirk A'1: the overlap in time takes no part, though the paper's weight is rating x IoU. No pair is dropped, so as
     # many are matched as there can be: those rated 0, too, whose overlap then enters the mean. Ratings are not clamped.
     # Whole ratings, not fifths: where sums tie, the rounding of fifths would choose other pairs.
-    rows, columns = linear_sum_assignment(-BEST_RATING * similarity.T)
+    rows, columns = linear_sum_assignment(-BEST_RATING * clip.similarity.T)
     return tuple(
-        GlideReleasePair(j, i, float(similarity[j, i]), _iou(references[j], predictions[i], video.fps))
-        for i, j in zip(rows.tolist(), columns.tolist(), strict=True)
+        (float(clip.similarity[column, row]), _iou(clip.references[column], predictions[row], fps))
+        for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
     )
+
+
+def _fps(frame_times_s: Sequence[float]) -> float | None:
+    """The frame rate; None if it is not known."""
+    steps = len(frame_times_s) - 1
+    return steps / (frame_times_s[-1] - frame_times_s[0]) if steps > 0 else None
 
 
 def _iou(a: AnnotatedEvent, b: AnnotatedEvent, fps: float | None) -> float:
@@ -146,12 +102,12 @@ def _intervals(finding: AnnotatedEvent, fps: float | None) -> tuple[bool, list[S
     return bool(finding.spans), [span for span in finding.spans if span.length > moment_s]
 
 
-def _metrics(videos: Sequence[VideoScore]) -> dict[str, Estimate]:
+def _metrics(videos: Sequence[_ScoredVideo]) -> dict[str, Estimate]:
     matches = [match for video in videos for match in video.matches]
     # Over all findings of all videos, not a mean over videos: a false alarm on a clean video costs precision.
     n, m = sum(video.predictions for video in videos), sum(video.references for video in videos)
-    ratings = [BEST_RATING * match.similarity for match in matches]
-    overlaps = [match.iou for match in matches]
+    ratings = [BEST_RATING * similarity for similarity, _ in matches]
+    overlaps = [overlap for _, overlap in matches]
     placed = [rating * overlap for rating, overlap in zip(ratings, overlaps, strict=True)]
     return {
         **_joint("desc_precision", "desc_recall", "desc_f1", sum(ratings), n, m),
@@ -170,4 +126,4 @@ def _joint(precision: str, recall: str, f1: str, earned: float, n: int, m: int) 
 
 
 def _estimate(value: float, n: int) -> Estimate:
-    return Estimate(value, n=n, why="" if n else _NOTHING)
+    return Estimate(value, n=n, why="" if n else NOTHING)

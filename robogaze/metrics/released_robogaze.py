@@ -15,12 +15,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
 from robogaze.core.annotation import AnnotatedEvent
 from robogaze.core.estimate import Estimate
 from robogaze.core.time import RESOLUTION
+from robogaze.matching import Match
+from robogaze.metrics.released import NOTHING, ReleasedClip, ReleasedScores
 
 UNKNOWN = "unknown"
 """The dimension of an event that names none and whose type is not in the taxonomy."""
@@ -34,67 +35,8 @@ WITH_INTERVAL = ("desc_f1", "f1_iou")
 _SMALLEST_WEIGHT = 1e-9
 """A pair must weigh more than this to be matched."""
 
-_NOTHING = "nothing to average; the released evaluator prints 0"
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """A clip with both sides.
-
-    `predictions` is None without a prediction file. `similarity` is in [0, 1], one row per reference and one column per
-    prediction; it is not read if either side has no event. `frame_times_s` are the clip's frames, ascending; if only a
-    rate is known, `[number / fps for number in range(count)]`. They place the events that are not written in frames
-    (`AnnotatedEvent.written`); empty if every event is.
-    """
-
-    id: str
-    references: Sequence[AnnotatedEvent]
-    predictions: Sequence[AnnotatedEvent] | None
-    similarity: ArrayLike
-    frame_times_s: Sequence[float]
-
-
-@dataclass(frozen=True, slots=True)
-class RobogazeReleasePair:
-    """A matched pair: its positions in the two sequences of events, and its weight."""
-
-    reference: int
-    prediction: int
-    similarity: float
-    iou: float
-    weight: float
-
-
-@dataclass(frozen=True, slots=True)
-class ClipScore:
-    """A clip's figures, to four digits as in the release's per_clip.csv and per_dim.csv.
-
-    `values` holds MEANS and the precisions and recalls they come from. `per_dimension` has the dimensions of the
-    taxonomy that either side names. 0 if a figure is undefined.
-    """
-
-    id: str
-    references: int
-    predictions: int
-    matches: tuple[RobogazeReleasePair, ...]
-    values: Mapping[str, float]
-    per_dimension: Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True)
-class RobogazeReleaseScores:
-    """The content of the release's summary.json.
-
-    `metrics` are MEANS over the clips with a reference event, and clean_accuracy, detection_precision, detection_recall
-    and detection_f1 over all clips with a prediction; `per_dimension` are means over all clips with a prediction in
-    which either side names the dimension. Four digits, 0 if undefined. `dropped` are the ids of the clips without a
-    prediction.
-    """
-
-    clips: tuple[ClipScore, ...]
-    dropped: tuple[str, ...]
-    metrics: Mapping[str, Estimate]
-    per_dimension: Mapping[str, Estimate]
+DIMENSION_BONUS = 0.25
+RESAMPLES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,35 +49,42 @@ class _Event:
     severity: int
 
 
-def score(
-    samples: Sequence[Sample],
-    taxonomy: Mapping[str, Collection[str]],
-    *,
-    dimension_bonus: float = 0.25,
-    resamples: int = 1000,
-    seed: int = 0,
-) -> RobogazeReleaseScores:
+@dataclass(frozen=True, slots=True)
+class _ScoredClip:
+    """A clip's figures, to four digits as in the release's per_clip.csv and per_dim.csv, 0 if undefined.
+
+    `values` holds MEANS and the precisions and recalls they come from. `per_dimension` has the dimensions of the
+    taxonomy that either side names.
+    """
+
+    references: int
+    predictions: int
+    values: Mapping[str, float]
+    per_dimension: Mapping[str, float]
+
+
+def score(clips: Sequence[ReleasedClip], taxonomy: Mapping[str, Collection[str]]) -> ReleasedScores:
     """Score clips as the release does; `taxonomy` maps each dimension to its types.
 
-    The last three arguments default to the release's fixed values; other values make the result incomparable. Raises
-    ValueError if a similarity matrix has the wrong shape or a value that is not finite.
+    The frames of a clip place the events that are not written in frames (`AnnotatedEvent.written`). The metrics are
+    MEANS over the clips with a reference event, and clean_accuracy, detection_precision, detection_recall and
+    detection_f1 over all clips with a prediction. `per_dimension` are means over all clips with a prediction in which
+    either side names the dimension. All have four digits.
     """
-    ordered = sorted(samples, key=lambda sample: _natural(sample.id))
+    ordered = sorted(clips, key=lambda clip: _natural(clip.id))
     # Quirk A6.2: a clip without a prediction leaves every figure, so half a run may look perfect.
-    clips = tuple(
-        _clip_score(sample, taxonomy, dimension_bonus) for sample in ordered if sample.predictions is not None
-    )
+    scored = [_score_clip(clip, clip.predictions, taxonomy) for clip in ordered if clip.predictions is not None]
     # Quirk A6.10: a clip without reference findings leaves the means of events, whatever was predicted on it.
-    columns = {name: [clip.values[name] for clip in clips if clip.references] for name in MEANS}
-    bounds = _bounds([columns[name] for name in WITH_INTERVAL], resamples, seed)
+    columns = {name: [clip.values[name] for clip in scored if clip.references] for name in MEANS}
+    bounds = _bounds([columns[name] for name in WITH_INTERVAL])
     intervals = dict(zip(WITH_INTERVAL, bounds, strict=True))
     # Quirk A6.6: but a false alarm on a clean clip does count in the mean of its dimension, as a 0.
-    rows = {name: [clip.per_dimension[name] for clip in clips if name in clip.per_dimension] for name in taxonomy}
-    return RobogazeReleaseScores(
-        clips=clips,
-        dropped=tuple(sample.id for sample in ordered if sample.predictions is None),
-        metrics={name: _mean(column, *intervals.get(name, ())) for name, column in columns.items()} | _detection(clips),
+    rows = {name: [clip.per_dimension[name] for clip in scored if name in clip.per_dimension] for name in taxonomy}
+    return ReleasedScores(
+        metrics={name: _mean(column, *intervals.get(name, ())) for name, column in columns.items()}
+        | _detection(scored),
         per_dimension={name: _mean(row) for name, row in rows.items()},
+        dropped=tuple(clip.id for clip in ordered if clip.predictions is None),
     )
 
 
@@ -144,16 +93,16 @@ def _natural(name: str) -> list[int | str]:
     return [int(part) if number % 2 else part for number, part in enumerate(re.split(r"(\d+)", name))]
 
 
-def _clip_score(sample: Sample, taxonomy: Mapping[str, Collection[str]], dimension_bonus: float) -> ClipScore:
-    fps = _rate(sample.frame_times_s)
-    references = [_event(event, fps, taxonomy) for event in sample.references]
-    predictions = [_event(prediction, fps, taxonomy) for prediction in sample.predictions or ()]
-    matches = _match(sample, references, predictions, dimension_bonus)
-    return ClipScore(
-        id=sample.id,
+def _score_clip(
+    clip: ReleasedClip, predicted: Sequence[AnnotatedEvent], taxonomy: Mapping[str, Collection[str]]
+) -> _ScoredClip:
+    fps = _rate(clip.frame_times_s)
+    references = [_event(reference, fps, taxonomy) for reference in clip.references]
+    predictions = [_event(prediction, fps, taxonomy) for prediction in predicted]
+    matches = _match(clip, references, predictions)
+    return _ScoredClip(
         references=len(references),
         predictions=len(predictions),
-        matches=matches,
         values={name: round(value, 4) for name, value in _values(references, predictions, matches).items()},
         per_dimension=_per_dimension(references, predictions, matches, taxonomy),
     )
@@ -200,32 +149,23 @@ def _iou(a: _Event, b: _Event) -> float:
     return shared / total if total > 0 else 0.0
 
 
-def _match(
-    sample: Sample, references: Sequence[_Event], predictions: Sequence[_Event], dimension_bonus: float
-) -> tuple[RobogazeReleasePair, ...]:
+def _match(clip: ReleasedClip, references: Sequence[_Event], predictions: Sequence[_Event]) -> tuple[Match, ...]:
     """Maximum-weight matching. Rows are predictions, as in the release: that breaks ties."""
     if not references or not predictions:
         return ()
-    similarity = np.asarray(sample.similarity, dtype=np.float64)
-    if similarity.shape != (len(references), len(predictions)) or not np.isfinite(similarity).all():
-        raise ValueError(
-            f"{sample.id}: similarity needs {len(references)} rows of {len(predictions)} finite numbers,"
-            " a row for each reference"
-        )
+    similarity = clip.similarity
     overlap = np.array([[_iou(prediction, other) for other in references] for prediction in predictions])
     same = np.array([[prediction.dimension == other.dimension for other in references] for prediction in predictions])
-    weight = similarity.T * overlap * (1.0 + dimension_bonus * same)
+    weight = similarity.T * overlap * (1.0 + DIMENSION_BONUS * same)
     rows, columns = linear_sum_assignment(weight, maximize=True)
     return tuple(
-        RobogazeReleasePair(j, i, float(similarity[j, i]), float(overlap[i, j]), float(weight[i, j]))
-        for i, j in zip(rows.tolist(), columns.tolist(), strict=True)
-        if weight[i, j] > _SMALLEST_WEIGHT
+        Match(column, row, float(similarity[column, row]), float(overlap[row, column]), float(weight[row, column]))
+        for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
+        if weight[row, column] > _SMALLEST_WEIGHT
     )
 
 
-def _values(
-    references: Sequence[_Event], predictions: Sequence[_Event], matches: Sequence[RobogazeReleasePair]
-) -> dict[str, float]:
+def _values(references: Sequence[_Event], predictions: Sequence[_Event], matches: Sequence[Match]) -> dict[str, float]:
     """MEANS of one clip and what they come from, not rounded."""
     n, m = len(predictions), len(references)
     # Quirk A6.8, A5: the weight only chooses the pairs. Descriptions then count in full however small the overlap, and
@@ -254,7 +194,7 @@ def _values(
 def _per_dimension(
     references: Sequence[_Event],
     predictions: Sequence[_Event],
-    matches: Sequence[RobogazeReleasePair],
+    matches: Sequence[Match],
     taxonomy: Mapping[str, Collection[str]],
 ) -> dict[str, float]:
     """F1 of descriptions within each dimension of the taxonomy that either side names.
@@ -275,7 +215,7 @@ def _per_dimension(
     return found
 
 
-def _detection(clips: Sequence[ClipScore]) -> dict[str, Estimate]:
+def _detection(clips: Sequence[_ScoredClip]) -> dict[str, Estimate]:
     """Whether anything is wrong with a clip, over the clips with a prediction; a clip counts once."""
     hits = sum(bool(clip.references and clip.predictions) for clip in clips)
     alarms = sum(bool(not clip.references and clip.predictions) for clip in clips)
@@ -295,10 +235,10 @@ def _mean(values: Sequence[float], low: float = math.nan, high: float = math.nan
 
 
 def _estimate(value: float, n: int, low: float = math.nan, high: float = math.nan) -> Estimate:
-    return Estimate(round(value, 4), low, high, n, "" if n else _NOTHING)
+    return Estimate(round(value, 4), low, high, n, "" if n else NOTHING)
 
 
-def _bounds(columns: Sequence[Sequence[float]], resamples: int, seed: int) -> list[tuple[float, float]]:
+def _bounds(columns: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
     """The 26th and the 976th of a thousand resampled means, for each column of values over the same clips.
 
     Quirk A5: clips are drawn from all data sets together. The release restarts the generator for each figure, so one
@@ -307,13 +247,13 @@ def _bounds(columns: Sequence[Sequence[float]], resamples: int, seed: int) -> li
     count = len(columns[0])
     if not count:
         return [(0.0, 0.0) for _ in columns]
-    rng = random.Random(seed)
+    rng = random.Random(0)
     means: list[list[float]] = [[] for _ in columns]
-    for _ in range(resamples):
+    for _ in range(RESAMPLES):
         drawn = [rng.randrange(count) for _ in range(count)]
         for column, found in zip(columns, means, strict=True):
             found.append(sum(column[number] for number in drawn) / count)
-    low, high = int(0.025 * resamples), int(0.975 * resamples)
+    low, high = int(0.025 * RESAMPLES), int(0.975 * RESAMPLES)
     return [(round(ordered[low], 4), round(ordered[high], 4)) for ordered in map(sorted, means)]
 
 

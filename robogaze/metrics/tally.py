@@ -21,12 +21,13 @@ itself leaves blank is excluded: a prediction matched to such an event, and a cl
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Protocol, TypeGuard
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
+from robogaze.matching import Match
 
 Matrix = NDArray[np.float64]
 
@@ -87,19 +88,6 @@ ROUNDING = 1e-9
 """An IoU this close below a threshold reaches it, because seconds are not exact in binary: 0.3 is not 3/10."""
 
 
-class MatchedPair(Protocol):
-    """A matched pair: indices into the events of both sides, and how similar they are."""
-
-    @property
-    def reference(self) -> int: ...
-    @property
-    def prediction(self) -> int: ...
-    @property
-    def similarity(self) -> float: ...
-    @property
-    def iou(self) -> float: ...
-
-
 def scored(prediction: ClipAnnotation | None) -> TypeGuard[ClipAnnotation]:
     """Whether there is a prediction and it is not unscored."""
     return prediction is not None and prediction.status != "unscored"
@@ -118,7 +106,7 @@ def judgeable(reference: ClipAnnotation, prediction: ClipAnnotation | None) -> N
 
 
 def tally(
-    reference: ClipAnnotation, prediction: ClipAnnotation | None, matches: Sequence[MatchedPair], iou: Matrix
+    reference: ClipAnnotation, prediction: ClipAnnotation | None, matches: Sequence[Match], iou: Matrix
 ) -> Matrix:
     """The row of one clip, shape (len(COLUMNS),).
 
@@ -175,7 +163,7 @@ def _severe(reference: AnnotatedEvent) -> bool:
     return bool(reference.spans) and reference.severity is not None and reference.severity >= SEVERE
 
 
-Pairs = Sequence[tuple[AnnotatedEvent, AnnotatedEvent, MatchedPair]]
+Pairs = Sequence[tuple[AnnotatedEvent, AnnotatedEvent, Match]]
 
 
 def _row(numbers: dict[str, float]) -> Matrix:

@@ -1,6 +1,6 @@
 """Candidates of a prompt in order of usability, by what their reports say: no video, no model.
 
-rank.py               robogaze.rank: read runs and labels, rank, measure, calibrate
+rank.py               robogaze.rank: read runs and labels, rank, measure
 config.py             what is kept, and the settings of the measurement
 weights.py            the weights of the rule, from judges/ranking/
 reading.py            the clips of runs, and why some have no report
@@ -9,7 +9,6 @@ candidate_prompts.py  which candidates belong to one prompt
 order.py              the rule, the order and its ties, what is kept
 labels.py             labels of people, and scores of other tools
 screening.py          how usable the kept part is, against other measures
-weight_fit.py         weights fitted to labels, tested on prompts that were held out
 """
 
 from robogaze.ranking.candidates import Candidate

@@ -12,16 +12,13 @@ class RankingConfig(Data):
     """The settings of `robogaze.rank`.
 
     `keep` is a number of candidates of each prompt, or a share of them (a float up to 1). With labels, results have
-    intervals at `level`, and every measure is compared with the measure `baseline`. With `calibrate`, weights are
-    fitted to the labels and tested on `folds` groups of prompts, drawn with `seed`.
+    intervals at `level`, and every measure is compared with the measure `baseline`. `mixed` allows reports of different
+    domains or pipelines.
     """
 
     keep: int | float = 0.5
     baseline: str = "random"
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
-    calibrate: bool = False
-    folds: Annotated[int, Field(ge=2)] = 10
-    seed: Annotated[int, Field(ge=0)] = 0
     mixed: bool = False
 
     @model_validator(mode="after")

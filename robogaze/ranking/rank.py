@@ -20,8 +20,7 @@ from robogaze.ranking.config import RankingConfig
 from robogaze.ranking.labels import Label, read_labels, read_scores
 from robogaze.ranking.order import PromptRanking, Unranked, rank_prompt
 from robogaze.ranking.reading import ReadClip, read_clips
-from robogaze.ranking.screening import RANDOM, Screening, labelled_prompts, screen
-from robogaze.ranking.weight_fit import fitted_weights, held_out_weights
+from robogaze.ranking.screening import RANDOM, Screening, screen
 from robogaze.ranking.weights import DEFAULT, RankingWeights, read_weights
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ class Ranking:
     """The result of `robogaze.rank`.
 
     `key` is what groups clips into prompts. `unplaced` are clips without a report whose prompt is not known.
-    `screening` is None without labels, `fitted` are the weights of a calibration on all labels.
+    `screening` is None without labels.
     """
 
     config: RankingConfig
@@ -56,7 +55,6 @@ class Ranking:
     prompts: tuple[PromptRanking, ...]
     unplaced: tuple[Unranked, ...]
     screening: Screening | None = None
-    fitted: RankingWeights | None = None
 
     @property
     def kept(self) -> tuple[Candidate, ...]:
@@ -114,10 +112,7 @@ def rank(
     labels: Path | str | Mapping[str, Label] | None = None,
     scores: Path | str | Mapping[str, Mapping[str, float]] | None = None,
     baseline: str = RANDOM,
-    calibrate: bool = False,
-    folds: int = 10,
     level: float = 0.95,
-    seed: int = 0,
     mixed: bool = False,
 ) -> Ranking:
     """Rank the candidates of each prompt by their reports: which to keep, and why.
@@ -129,21 +124,16 @@ def rank(
 
     `labels` (`clip_id`, `usable`, and `severe` if known) measure how usable the kept part is, also by `scores`: a table
     with a column for each other measure, or scores by measure and clip id. Every measure is compared with the measure
-    `baseline`, with intervals at `level`.
-
-    With `calibrate`, weights are fitted to the labels, and tested on `folds` groups of prompts, drawn with `seed`, that
-    the fit has not seen. `mixed` allows reports of different domains or pipelines.
+    `baseline`, with intervals at `level`. `mixed` allows reports of different domains or pipelines.
 
     Raises InputError for what cannot be read, and if no prompt has two candidates.
     """
-    config = _config(
-        keep=keep, baseline=baseline, level=level, calibrate=calibrate, folds=folds, seed=seed, mixed=mixed
-    )
+    config = _config(keep=keep, baseline=baseline, level=level, mixed=mixed)
     sources = named_sources(runs)
     if not sources:
         raise SourceError("no run is given")
-    if labels is None and (scores is not None or config.calibrate):
-        raise OptionError("`scores` and `calibrate` need `labels`: which clips people find usable")
+    if labels is None and scores is not None:
+        raise OptionError("`scores` need `labels`: which clips people find usable")
     chosen = weights if isinstance(weights, RankingWeights) else read_weights(weights)
     key, grouped, unplaced = _grouped(read_clips(sources, mixed=config.mixed), prompts)
     ranked = tuple(_ranked(prompt, clips, config, chosen) for prompt, clips in sorted(grouped.items()))
@@ -152,7 +142,7 @@ def rank(
         return result
     known = labels if isinstance(labels, Mapping) else read_labels(Path(labels))
     others = {} if scores is None else scores if isinstance(scores, Mapping) else read_scores(Path(scores))
-    return _measured(result, known, others)
+    return replace(result, screening=screen(ranked, known, others, chosen, config))
 
 
 def _config(**settings: Any) -> RankingConfig:
@@ -197,17 +187,3 @@ def _ranked(prompt: str, clips: Sequence[ReadClip], config: RankingConfig, weigh
     candidates = [replace(clip.candidate, prompt=prompt) for clip in clips if clip.candidate is not None]
     unranked = [Unranked(clip.id, clip.run, prompt, clip.reason) for clip in clips if clip.candidate is None]
     return rank_prompt(prompt, candidates, unranked, config.kept_of(len(clips)), weights)
-
-
-def _measured(result: Ranking, labels: Mapping[str, Label], scores: Mapping[str, Mapping[str, float]]) -> Ranking:
-    weights, config = result.weights, result.config
-    if not config.calibrate:
-        return replace(result, screening=screen(result.prompts, labels, scores, weights, config))
-    whole, _ = labelled_prompts(result.prompts, labels)
-    held_out = held_out_weights(whole, labels, weights, config)
-    candidates = [ranked.candidate for prompt in whole for ranked in prompt.ranked]
-    return replace(
-        result,
-        screening=screen(result.prompts, labels, scores, weights, config, held_out),
-        fitted=fitted_weights(candidates, labels, weights),
-    )

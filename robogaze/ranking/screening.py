@@ -26,7 +26,6 @@ from robogaze.stats.paired import Difference, pairwise_mean_differences
 from robogaze.stats.resample import draw_resamples, mean, mean_rows
 
 RULE, EVENTS, SEVERITY, RANDOM, ORACLE = "usability", "number of events", "worst severity", "random", "oracle"
-CALIBRATED = "usability, calibrated (held out)"
 """The names of measures."""
 
 _UNGRADED = 3
@@ -54,8 +53,7 @@ class Screening:
     """The measures on the prompts whose candidates all have labels.
 
     `usable` is the share of usable candidates. `left_out` are the other prompts, with the number of candidates without
-    a label. `gain` is the calibrated rule on held-out prompts minus the rule with the given weights, None without a
-    calibration.
+    a label.
     """
 
     precision: str
@@ -65,7 +63,6 @@ class Screening:
     usable: float
     measures: tuple[MeasureResult, ...]
     left_out: Mapping[str, int]
-    gain: Difference | None = None
 
 
 def labelled_prompts(
@@ -83,19 +80,10 @@ def screen(
     scores: Mapping[str, Mapping[str, float]],
     weights: RankingWeights,
     config: RankingConfig,
-    held_out: Sequence[RankingWeights] = (),
 ) -> Screening:
-    """Measure all measures on the labelled prompts.
-
-    `held_out` has for each labelled prompt, in order, weights that were fitted without it. Raises OptionError for an
-    unknown baseline.
-    """
+    """Measure all measures on the labelled prompts. Raises OptionError for an unknown baseline."""
     whole, left_out = labelled_prompts(prompts, labels)
     keys = {name: [_keys_of(prompt, name, weights, labels, scores) for prompt in whole] for name in _names(scores)}
-    if held_out:
-        keys[CALIBRATED] = [
-            _keys_of(prompt, RULE, fitted, labels, scores) for prompt, fitted in zip(whole, held_out, strict=True)
-        ]
     names = list(keys)
     if config.baseline not in names:
         raise OptionError(f"the `baseline` {config.baseline} is no measure; the measures are: {', '.join(names)}")
@@ -107,21 +95,18 @@ def screen(
     differences = {names[pair.first]: pair for pair in _differences(found[..., 0], config, baseline)}
     precision, severe = (_means(found[..., side], config) for side in (0, 1))
     usable = [labels[clip_id].usable for prompt in whole for clip_id in prompt.ids]
-    gain = None
-    if held_out:
-        (gain,) = _differences(found[[names.index(CALIBRATED), names.index(RULE)], :, 0], config, 1)
     return Screening(
         config.precision, config.baseline, len(whole), len(usable), float(np.mean(usable)) if usable else nan,
         tuple(
             MeasureResult(name, precision[at], severe[at], differences.get(name)) for at, name in enumerate(names)
         ),
-        left_out, gain,
+        left_out,
     )  # fmt: skip
 
 
 def _names(scores: Mapping[str, Mapping[str, float]]) -> list[str]:
     own = [RULE, EVENTS, SEVERITY, RANDOM, ORACLE]
-    if clash := next((name for name in scores if name in (*own, CALIBRATED)), None):
+    if clash := next((name for name in scores if name in own), None):
         raise OptionError(f"a column of `scores` has the name of a measure, {clash}; rename the column")
     return [*own[:3], *scores, *own[3:]]
 
@@ -179,7 +164,7 @@ def _means(values: NDArray[np.float64], config: RankingConfig) -> list[Estimate]
     if not values.shape[1]:
         return [Estimate(nan, why="no prompt has labels for all its candidates")] * len(values)
     rows = mean_rows(values)
-    resamples = draw_resamples([0] * values.shape[1], 1, np.random.default_rng(config.seed))
+    resamples = draw_resamples([0] * values.shape[1], 1, np.random.default_rng(0))
     found = student_intervals(resamples.sums(rows), mean, level=config.level, share=True)
     return [found.estimate(at, n=int(rows[at, :, 1].sum())) for at in range(len(values))]
 
@@ -187,5 +172,5 @@ def _means(values: NDArray[np.float64], config: RankingConfig) -> list[Estimate]
 def _differences(values: NDArray[np.float64], config: RankingConfig, baseline: int) -> tuple[Difference, ...]:
     if not values.shape[1]:
         return ()
-    resamples = draw_resamples([0] * values.shape[1], 1, np.random.default_rng(config.seed))
+    resamples = draw_resamples([0] * values.shape[1], 1, np.random.default_rng(0))
     return pairwise_mean_differences(values, resamples, level=config.level, baseline=baseline)

@@ -52,16 +52,6 @@ class RankingWeights(Data):
             raise ValueError("severity: a higher level must not have a lower weight")
         return self
 
-    def as_yaml(self) -> str:
-        """The weights as the text of a file."""
-        lines: list[str] = []
-        for name, value in self.model_dump().items():
-            if isinstance(value, dict):
-                lines += [f"{name}:", *(f"  {key}: {weight}" for key, weight in value.items())]
-            else:
-                lines.append(f"{name}: {value}")
-        return "\n".join(lines) + "\n"
-
 
 def read_weights(name_or_path: str | Path) -> RankingWeights:
     """The weights with a name, or those of a YAML file.

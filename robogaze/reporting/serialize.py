@@ -25,10 +25,9 @@ from robogaze.core.coverage import as_cell
 from robogaze.core.estimate import Estimate
 from robogaze.core.time import RESOLUTION
 from robogaze.evaluation.bug_results import BugEvaluation
-from robogaze.evaluation.released import ReleasedScores
+from robogaze.evaluation.released import ReleasedEvaluation
 from robogaze.evaluation.results import Evaluation, SystemComparisons, SystemResult
 from robogaze.forge.sensitivity import RULE, Alarms, BoundedProportion, Sensitivity
-from robogaze.judges.base import Judge
 from robogaze.metrics.controls import CONTROLS, SHUFFLED_RULE, TYPE_PRIOR, TYPE_PRIOR_RULE
 from robogaze.ranking import RankedCandidate, Ranking
 from robogaze.reporting.wording import printable
@@ -121,10 +120,9 @@ def _macro_micro(scores: tuple[Mapping[str, Estimate], Mapping[str, Estimate]]) 
 
 
 def _comparisons(metric: SystemComparisons, result: Evaluation) -> Json:
-    names = [system.name for system in result.systems]
     return {
         "differences": _differences(metric.pairs, result),
-        "ranks": {name: to_json(rank) for name, rank in zip(names, metric.ranks, strict=True)},
+        "ranks": {system.name: to_json(rank) for system, rank in zip(result.systems, metric.ranks, strict=True)},
     }
 
 
@@ -150,21 +148,20 @@ def _gains_by(result: Evaluation) -> Json:
     }
 
 
-def released_json(results: Sequence[ReleasedScores], judge: Judge, convention: str) -> Json:
+def released_json(result: ReleasedEvaluation) -> Json:
     """The scores of a released evaluator."""
     return {
         "schema_version": 1,
-        "convention": convention,
-        "judge": {"name": judge.name, "note": judge.note},
-        "systems": to_json(results),
+        "convention": result.convention,
+        "judge": {"name": result.judge.name, "note": result.judge.note},
+        "systems": [{"name": name, **to_json(scores)} for name, scores in result.systems.items()],
     }
 
 
 def bugs_json(result: BugEvaluation) -> Json:
     """An evaluation of bug reports."""
-    judge = {"name": result.judge, "note": result.judge_note}
-    unjudged = {"unjudged": len(result.unjudged)}
-    return {"schema_version": 1, **without(result, "judge", "judge_note", "unjudged"), "judge": judge, **unjudged}
+    judged = {"judge": {"name": result.judge, "note": result.judge_note}, "unjudged": len(result.unjudged)}
+    return {"schema_version": 1, **without(result, "judge", "judge_note", "unjudged"), **judged}
 
 
 def comparison_json(result: Comparison, checks: Sequence[GateCheck] | None = None) -> Json:
@@ -210,7 +207,6 @@ def ranking_json(result: Ranking) -> Json:
         ],
         "without_prompt": to_json(result.unplaced),
         "screening": to_json(result.screening),
-        "calibrated_weights": to_json(result.fitted),
     }
 
 
@@ -263,16 +259,23 @@ def _by_measure(values: Mapping[str, Any], result: Comparison) -> Json:
     return {result.scope.renamed(name): to_json(value) for name, value in values.items()}
 
 
+_OF_PAIR = ("first", "second", "significant")
+"""The fields of a difference that the JSON of its pair gives."""
+
+
 def _pair(pair: RunPair, verdict: str, result: Comparison) -> Json:
     return {
-        **only(pair, "prompts", "dimensions", "types", "corrected"),
-        **to_json(pair.clean),
+        "prompts": pair.prompts,
+        "per_dimension": {name: without(difference, *_OF_PAIR) for name, difference in pair.dimensions.items()},
+        "per_type": {name: without(difference, *_OF_PAIR) for name, difference in pair.types.items()},
+        "corrected": None if pair.corrected is None else without(pair.corrected, *_OF_PAIR),
+        **without(pair.clean, *_OF_PAIR),
         "first": result.names[pair.first],
         "second": result.names[pair.second],
         "without_partner": dict(zip(("first", "second"), pair.unpaired, strict=True)),
         "bounds": {"worst": to_json(pair.worst), "best": to_json(pair.best)},
-        "significant": pair.significant(result.config.level),
-        "measures": _by_measure(pair.differences, result),
+        "significant": pair.significant,
+        "measures": {result.scope.renamed(name): without(found, *_OF_PAIR) for name, found in pair.differences.items()},
         "flips": {**pair.flips.counts, "clips": [_flip(flip) for flip in pair.flips.found]},
         "verdict": verdict,
     }

@@ -1,6 +1,5 @@
 """`robogaze.bench`: score several checkpoints on the same prompts and compare them, from Python."""
 
-import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -8,14 +7,10 @@ from pathlib import Path
 
 from robogaze.comparison import Comparison, compare
 from robogaze.errors import OptionError
-from robogaze.reporting.pages.comparison import write_comparison_page
-from robogaze.reporting.serialize import comparison_json
-from robogaze.reporting.tables import table_files
-from robogaze.reporting.tables.comparison import comparison_tables
+from robogaze.reporting.comparison_files import write_comparison
 from robogaze.run.checkpoints import named_checkpoints
 from robogaze.run.options import RunOptions
 from robogaze.run.score import RunResult, existing_paths, score_async
-from robogaze.store import write_whole
 from robogaze.sync import synchronous
 from robogaze.threads import in_thread
 
@@ -82,16 +77,9 @@ async def bench_async(
     if not all(len(run) for run in runs.values()):
         return BenchResult(runs, None)
     result = await in_thread(compare, {name: folder / name for name in runs}, baseline=baseline)
-    await in_thread(write_comparison, result, folder, None if domain is None else str(domain))
+    spoken = None if domain is None else str(domain)
+    await in_thread(write_comparison, result, folder, domain=spoken)
     return BenchResult(runs, result)
 
 
 bench = synchronous(bench_async)
-
-
-def write_comparison(result: Comparison, folder: Path, domain: str | None) -> None:
-    """Write the numbers, the tables and the page of a comparison."""
-    write_whole(folder / "comparison.json", json.dumps(comparison_json(result), ensure_ascii=False, indent=1) + "\n")
-    for name, text in table_files(list(comparison_tables(result))):
-        write_whole(folder / name, text)
-    write_comparison_page(result, folder, domain=domain)

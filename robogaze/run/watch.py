@@ -27,10 +27,10 @@ from robogaze.core.report import Unreadable
 from robogaze.core.report_summary import ReportSummary
 from robogaze.datasets import ManifestEntry
 from robogaze.errors import InputError, OptionError, RunStopped, Unreachable
+from robogaze.reporting.comparison_files import write_comparison
 from robogaze.reporting.pages.run import write_run_page
 from robogaze.reporting.wording import count
 from robogaze.run.arrivals import Arrival, Arrivals, Arrived
-from robogaze.run.bench import write_comparison
 from robogaze.run.execute import ScoringRun, open_run
 from robogaze.run.known_clips import as_known, missing_clips
 from robogaze.run.options import RunOptions
@@ -335,7 +335,7 @@ class Watch:
         if self._watching.page:
             self._write_page(checkpoint)
             if comparison is not None:
-                write_comparison(comparison, self.out, self._setup.domain_path)
+                write_comparison(comparison, self.out, domain=self._setup.domain_path)
         return replace(result, comparison=comparison, checks=checks)
 
     def _checked(self, result: CheckpointResult, comparison: Comparison | None) -> tuple[GateCheck, ...]:

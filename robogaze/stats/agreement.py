@@ -22,7 +22,7 @@ Rating = Hashable | None
 Ratings = Sequence[Sequence[Rating]]
 """The ratings of each unit; for `cohen` and `fleiss`, by the same raters in the same order."""
 
-Scale = Literal["nominal", "ordinal", "interval", "ratio"]
+Scale = Literal["nominal", "ordinal"]
 
 ALL_THE_SAME = "all ratings are the same, so agreement cannot be distinguished from chance"
 NOT_TWICE = "nothing was rated twice"
@@ -47,7 +47,7 @@ def cohen(ratings: Ratings, *, by: Clusters | None = None, level: float = LEVEL)
     value = float(cohen_kappa_score(both[:, 0], both[:, 1]))
     table = np.zeros((len(ratings), len(labels), len(labels)))
     table[[place for place, pair in enumerate(pairs) if pair is not None], both[:, 0], both[:, 1]] = 1
-    return estimate(value, table.reshape(len(ratings), -1), _cohen, n=len(both), by=by, level=level)
+    return estimate(value, table.reshape(len(ratings), -1), cohens, n=len(both), by=by, level=level)
 
 
 def fleiss(ratings: Ratings, *, by: Clusters | None = None, level: float = LEVEL) -> Estimate:
@@ -78,7 +78,7 @@ def fleiss(ratings: Ratings, *, by: Clusters | None = None, level: float = LEVEL
 def alpha(ratings: Ratings, scale: Scale = "nominal", *, by: Clusters | None = None, level: float = LEVEL) -> Estimate:
     """Krippendorff's alpha for any number of raters with missing ratings; `n` counts the units rated twice or more.
 
-    Labels are numbers on every scale except the nominal one.
+    On the ordinal scale labels are numbers.
     """
     known = _pairable(ratings, scale)
     if isinstance(known, Estimate):
@@ -89,7 +89,7 @@ def alpha(ratings: Ratings, scale: Scale = "nominal", *, by: Clusters | None = N
     used = counts[counts.sum(axis=1) > 0]
     value = float(krippendorff.alpha(value_counts=used, value_domain=values, level_of_measurement=scale))
     rows = _coincidences(counts).reshape(len(counts), -1)
-    return estimate(value, rows, _alpha(values, scale), n=len(used), by=by, level=level)
+    return estimate(value, rows, _alpha(len(values), scale), n=len(used), by=by, level=level)
 
 
 def alpha_by_class(
@@ -171,8 +171,8 @@ def _pairable(ratings: Ratings, scale: Scale) -> tuple[Floats, Floats] | Estimat
 # The coefficients, from sums.
 
 
-def _cohen(sums: Floats) -> Floats:
-    """From the sums of confusion tables (..., labels x labels)."""
+def cohens(sums: Floats) -> Floats:
+    """Cohen's kappas from the sums of confusion tables (..., labels x labels)."""
     size = round(sums.shape[-1] ** 0.5)
     table = sums.reshape(*sums.shape[:-1], size, size)
     n = sums.sum(axis=-1)
@@ -188,14 +188,14 @@ def _fleiss(sums: Floats) -> Floats:
     return _beyond_chance(1 - ratio(agreed, n), 1 - ratio((counts * counts).sum(axis=-1), n * n))
 
 
-def _alpha(values: Floats, scale: Scale) -> Statistic:
+def _alpha(labels: int, scale: Scale) -> Statistic:
     """From the sums of coincidences (..., labels x labels)."""
 
     def statistic(sums: Floats) -> Floats:
-        table = sums.reshape(*sums.shape[:-1], len(values), len(values))
+        table = sums.reshape(*sums.shape[:-1], labels, labels)
         counts = table.sum(axis=-1)
         n = counts.sum(axis=-1)
-        apart = _distances(values, scale, counts)
+        apart = _distances(scale, counts)
         observed = ratio((table * apart).sum(axis=(-2, -1)), n)
         chance = ((counts[..., :, None] * counts[..., None, :]) * apart).sum(axis=(-2, -1))
         return _beyond_chance(observed, ratio(chance, n * (n - 1)))
@@ -224,15 +224,13 @@ def _coincidences(counts: Floats) -> Floats:
     return weighed
 
 
-def _distances(values: Floats, scale: Scale, counts: Floats) -> Floats:
-    """Krippendorff's squared distances of labels, (..., labels, labels); only the ordinal ones depend on the data."""
+def _distances(scale: Scale, counts: Floats) -> Floats:
+    """Krippendorff's squared distances of labels, (..., labels, labels).
+
+    Ordinal distances are differences of the labels' mean ranks in the data.
+    """
     if scale == "nominal":
-        return 1 - np.eye(len(values))
-    if scale == "ordinal":  # distances are differences of the labels' mean ranks in the data
-        values = np.cumsum(counts, axis=-1) - counts / 2
-    apart = values[..., :, None] - values[..., None, :]
-    if scale == "ratio":
-        together = values[:, None] + values[None, :]
-        apart = np.divide(apart, together, out=np.zeros(together.shape), where=together != 0)
-    squared: Floats = apart**2
+        return 1 - np.eye(counts.shape[-1])
+    mean_ranks = np.cumsum(counts, axis=-1) - counts / 2
+    squared: Floats = (mean_ranks[..., :, None] - mean_ranks[..., None, :]) ** 2
     return squared

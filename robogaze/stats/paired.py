@@ -8,7 +8,7 @@ for the number of pairs (Holm).
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import nan
+from math import isnan, nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,23 +55,24 @@ class Difference:
     fdr: float = np.nan
     significant: bool | None = None
 
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether there is an interval that excludes zero."""
+        return not isnan(self.difference.low) and not self.difference.low <= 0 <= self.difference.high
+
     def verdict(self, margin: float | None = None) -> str:
-        """The result in words; with a `margin`, whether the two are equal within it."""
+        """The result in words.
+
+        Without a significant difference it gives the largest difference that is not ruled out; with a `margin`,
+        whether the systems are equal within it.
+        """
         if self.significant is None:
             return f"undefined: {self.difference.why}"
-        return verdict(self.significant, self.equivalence_bound, margin)
-
-
-def verdict(significant: bool, equivalence_bound: float, margin: float | None = None) -> str:
-    """Whether two systems differ, in words.
-
-    Without a significant difference it gives the largest difference that is not ruled out; with a `margin`, whether the
-    systems are equal within it.
-    """
-    text = "different" if significant else "no significant difference"
-    if margin is not None:
-        return f"{text}; {'equal' if equivalence_bound <= margin else 'not shown to be equal'} within {margin:g}"
-    return text if significant else f"{text}; no difference larger than {equivalence_bound:.3f}"
+        text = "different" if self.significant else "no significant difference"
+        if margin is not None:
+            equal = "equal" if self.equivalence_bound <= margin else "not shown to be equal"
+            return f"{text}; {equal} within {margin:g}"
+        return text if self.significant else f"{text}; no difference larger than {self.equivalence_bound:.3f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,16 +189,12 @@ def adjusted(pairs: Sequence[Difference], level: float) -> tuple[Difference, ...
     p = [pair.p for pair in pairs]
     both = zip(pairs, holm(p), benjamini_hochberg(p), strict=True)
     return tuple(
-        replace(pair, holm=float(h), fdr=float(f), significant=_separated(pair, h, level)) for pair, h, f in both
+        replace(pair, holm=float(h), fdr=float(f), significant=_separated(pair, float(h), level)) for pair, h, f in both
     )
 
 
 def _separated(difference: Difference, holm: float, level: float) -> bool | None:
-    return None if np.isnan(holm) else bool(_excludes_zero(difference) and holm < 1 - level)
-
-
-def _excludes_zero(difference: Difference) -> bool:
-    return not difference.difference.low <= 0 <= difference.difference.high
+    return None if isnan(holm) else difference.excludes_zero and holm < 1 - level
 
 
 def _differences(

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -203,17 +203,43 @@ class RunFolder:
 
 
 def _difference(before: Any, after: Any, place: tuple[str, ...] = ()) -> tuple[tuple[str, ...], Any, Any] | None:
-    """The path and both values of the first difference; None if there is none."""
+    """The path and both values of the first difference; None if there is none.
+
+    Objects with different names differ as a whole.
+    """
     if not (isinstance(before, dict) and isinstance(after, dict)):
         return None if before == after else (place, before, after)
+    if _named(before) != _named(after):
+        return place, before, after
     inner = (_difference(before.get(key), after.get(key), (*place, key)) for key in sorted({*before, *after}))
     return next((difference for difference in inner if difference is not None), None)
 
 
 def _in_words(value: Any) -> str:
-    """The beginning of a setting."""
+    """A setting in a few words: the names in an object, the beginning of a long text."""
+    if isinstance(value, dict):
+        return ", ".join(dict.fromkeys(_names_in(value))) or f"set ({', '.join(map(str, value))})"
     text = "none" if value is None else f"{value}"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def _named(value: dict[str, Any]) -> str | None:
+    """The name of a setting, after its kind if it has one: `openai:big-model`; None without a name."""
+    name, kind = value.get("name"), value.get("kind")
+    if not isinstance(name, str):
+        return None
+    return f"{kind}:{name}" if isinstance(kind, str) else name
+
+
+def _names_in(value: dict[str, Any]) -> Iterator[str]:
+    """The name of a setting, or the names of the settings in it."""
+    name = _named(value)
+    if name is not None:
+        yield name
+        return
+    for inner in value.values():
+        if isinstance(inner, dict):
+            yield from _names_in(inner)
 
 
 def _holder(root: Path) -> str | None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from robogaze.agreement.agree import agree
-from robogaze.agreement.annotator_agreement import AgreementConfig
+from robogaze.agreement.config import AgreementConfig
 from robogaze.annotations import ReadOptions
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.matching import Weighting, iou_matrix, match_events

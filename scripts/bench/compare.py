@@ -64,7 +64,7 @@ def simulate(rates: tuple[float, float], shared: float, repetitions: int, prompt
         pair = compare_runs(runs, ComparisonConfig(seed=repetition)).pairs[0]
         clean, events = pair.clean.difference, pair.differences["events_per_clip"].difference
         of_events = -truth * events_of_a_faulty_clip()
-        counts += (clean.low <= truth <= clean.high, events.low <= of_events <= events.high, pair.significant(0.95))
+        counts += (clean.low <= truth <= clean.high, events.low <= of_events <= events.high, pair.significant)
     return Results(*(counts / repetitions))
 
 

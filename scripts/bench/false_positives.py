@@ -70,9 +70,7 @@ def clip(prompt: str, clip_id: str, faulty: bool) -> ClipAnnotation:
 
 def some_pair(rng: Random, runs: int, prompts: int, seeds: int) -> bool:
     """Whether some pair of equal checkpoints is reported as different."""
-    return any(
-        pair.significant(0.95) for pair in compare_runs(checkpoints(rng, runs, prompts, seeds), COMPARISON).pairs
-    )
+    return any(pair.significant for pair in compare_runs(checkpoints(rng, runs, prompts, seeds), COMPARISON).pairs)
 
 
 def split(rng: Random, runs: int, prompts: int) -> bool:

@@ -104,7 +104,7 @@ def row(name: str, measure: MeasureResult) -> Row:
 def table(sources: dict[str, Source], labels: Path, prompts: dict[str, str], keep: float) -> ResultTable:
     """Every measure of every set of reports."""
     found = {
-        name: rank({name: source}, keep=keep, calibrate=True, prompts=prompts, labels=labels).screening
+        name: rank({name: source}, keep=keep, prompts=prompts, labels=labels).screening
         for name, source in sources.items()
     }
     screenings = {name: screening for name, screening in found.items() if screening is not None}

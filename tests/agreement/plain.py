@@ -1,13 +1,16 @@
 """The numbers of an agreement once more, from their definitions, in plain Python.
 
-Nothing of `robogaze.agreement` but the panel is used, nothing of `robogaze.stats`, `robogaze.matching` and numpy. Clips
-last ten seconds, spans end on whole seconds, so sets of seconds stand for times.
+Nothing of `robogaze.agreement` but the annotation set is used, nothing of `robogaze.stats`, `robogaze.matching` and
+numpy; kappas and alphas are those of tests/stats/plain.py. Clips last ten seconds, spans end on whole seconds, so sets
+of seconds stand for times.
 """
 
-from collections import Counter
+import math
 from collections.abc import Sequence
 from itertools import combinations, permutations
 from typing import Any
+
+from stats import plain
 
 from agreement.annotators import similarity
 from robogaze.agreement.annotation_set import AnnotationSet, ClipAnnotations
@@ -18,8 +21,8 @@ SECONDS = 10
 Label = Any
 
 
-def plain_measures(annotation_set: AnnotationSet, dimension: str | None) -> dict[str, float | None]:
-    """Every number by name, None where it is undefined."""
+def plain_measures(annotation_set: AnnotationSet, dimension: str | None) -> dict[str, float]:
+    """Every number by name, NaN where it is undefined."""
     about = [
         clip
         for clip in annotation_set.clips
@@ -57,9 +60,9 @@ def plain_measures(annotation_set: AnnotationSet, dimension: str | None) -> dict
         "detection_kappa": kappa(detection, cohen_only, sizes([set(clip) for clip in everyone["clips"]])),
         "dimension_kappa": kappa(labels, cohen_only, sizes(everyone["units"])),
         "tiou": mean([overlap(a, b) for a, b in pairs]),
-        "severity_alpha": ordinal_alpha(severities),
+        "severity_alpha": plain.alpha(severities, "ordinal"),
         "description_similarity": mean([similarity(a.description, b.description) for a, b in pairs]),
-        "events_matched": ends / events if events else None,
+        "events_matched": ends / events if events else math.nan,
         "timeline_alpha": timeline_alpha(
             [
                 [[seconds(event) for event in annotation.findings if asked(event)] for annotation in clip.annotations]
@@ -123,76 +126,31 @@ def units_of(clip: ClipAnnotations, matches: Sequence[tuple[Named, Named]]) -> l
     return units
 
 
-def mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
+def mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else math.nan
 
 
-def kappa(ratings: Sequence[dict[str, Label]], two: bool, sizes: set[int]) -> float | None:
+def kappa(ratings: Sequence[dict[str, Label]], two: bool, sizes: set[int]) -> float:
     if two:
-        return cohen([tuple(rating[who] for who in sorted(rating)) for rating in ratings if len(rating) == 2])
-    counted = [Counter(rating.values()) for rating in ratings if len(rating) > 1]
-    return fleiss(counted) if len(sizes) == 1 else nominal_alpha(counted)
+        return plain.cohen([[rating[who] for who in sorted(rating)] for rating in ratings if len(rating) == 2])
+    given = [list(rating.values()) for rating in ratings if len(rating) > 1]
+    if len(sizes) > 1 or not given:
+        return plain.alpha(given, "nominal")
+    return plain.fleiss(given)
 
 
-def cohen(pairs: Sequence[tuple[Label, ...]]) -> float | None:
-    labels = {label for pair in pairs for label in pair}
-    if len(labels) < 2:
-        return None
-    agreed = sum(a == b for a, b in pairs) / len(pairs)
-    shares = [[sum(pair[side] == label for pair in pairs) / len(pairs) for label in labels] for side in (0, 1)]
-    chance = sum(a * b for a, b in zip(*shares, strict=True))
-    return (agreed - chance) / (1 - chance)
-
-
-def mean_cohen(ratings: Sequence[dict[str, Label]]) -> float | None:
+def mean_cohen(ratings: Sequence[dict[str, Label]]) -> float:
     names = sorted({who for rating in ratings for who in rating})
     found = [
-        cohen([(rating[a], rating[b]) for rating in ratings if a in rating and b in rating])
+        plain.cohen([(rating[a], rating[b]) for rating in ratings if a in rating and b in rating])
         for a, b in combinations(names, 2)
     ]
-    return mean([value for value in found if value is not None])
+    return mean([value for value in found if not math.isnan(value)])
 
 
-def fleiss(counted: Sequence[Counter[Label]]) -> float | None:
-    if not counted:
-        return None
-    ratings = sum(counted[0].values())
-    whole = sum(counted, Counter())
-    chance = sum((times / (ratings * len(counted))) ** 2 for times in whole.values())
-    agreed = sum(times * (times - 1) for counts in counted for times in counts.values()) / (ratings * (ratings - 1))
-    return None if len(whole) < 2 else (agreed / len(counted) - chance) / (1 - chance)
-
-
-def nominal_alpha(counted: Sequence[Counter[Label]]) -> float | None:
-    values = [list(counts.elements()) for counts in counted]
-    return alpha(values, lambda one, other: float(one != other))
-
-
-def ordinal_alpha(values: Sequence[Sequence[int]]) -> float | None:
-    times = Counter(value for unit in values if len(unit) > 1 for value in unit)
-
-    def no_shared_dimensions(one: int, other: int) -> float:
-        low, high = sorted((one, other))
-        return (sum(times[value] for value in range(low, high + 1)) - (times[low] + times[high]) / 2) ** 2
-
-    return alpha(values, no_shared_dimensions)
-
-
-def alpha(values: Sequence[Sequence[Label]], no_shared_dimensions: Any) -> float | None:
-    """1 - observed / expected, over all ordered pairs of values, by Krippendorff's definition."""
-    rated = [unit for unit in values if len(unit) > 1]
-    everything = [value for unit in rated for value in unit]
-    n = len(everything)
-    if len(set(everything)) < 2:
-        return None
-    observed = sum(no_shared_dimensions(a, b) / (len(unit) - 1) for unit in rated for a, b in permutations(unit, 2)) / n
-    expected = sum(no_shared_dimensions(a, b) for a, b in permutations(everything, 2)) / (n * (n - 1))
-    return 1 - observed / expected
-
-
-def timeline_alpha(clips: Sequence[Sequence[Sequence[set[int]]]]) -> float | None:
+def timeline_alpha(clips: Sequence[Sequence[Sequence[set[int]]]]) -> float:
     """Alpha for unitizing over clips of observers of events: seconds as places of a continuum."""
-    places, squares, no_shared_dimensions = [], 0, 0.0
+    places, squares, apart = [], 0, 0.0
     for observers in clips:
         joined = [runs(events) for events in observers]
         marks = [set().union(*units) for units in joined]
@@ -200,10 +158,10 @@ def timeline_alpha(clips: Sequence[Sequence[Sequence[set[int]]]]) -> float | Non
         squares += sum(len(unit) ** 2 for units in joined for unit in units)
         for second in range(SECONDS):
             said = [second in marked for marked in marks]
-            no_shared_dimensions += sum(a != b for a, b in permutations(said, 2)) / (len(said) - 1)
+            apart += sum(a != b for a, b in permutations(said, 2)) / (len(said) - 1)
     total, marked = len(places), sum(places)
     different = 2 * marked * (total - marked)
-    return 1 - (no_shared_dimensions / total) / (different / (total**2 - squares)) if different else None
+    return 1 - (apart / total) / (different / (total**2 - squares)) if different else math.nan
 
 
 def runs(events: Sequence[set[int]]) -> list[set[int]]:

@@ -1,7 +1,6 @@
 """What a human scores where a model is scored."""
 
 import math
-from dataclasses import replace
 from random import Random
 
 import pytest
@@ -119,20 +118,3 @@ async def test_a_judge_is_asked_as_for_a_system_and_about_events_by_their_names(
     await human_ceiling(matched, annotation_set.annotators, judge, TERMS)
     asked = {(pair.reference_id, pair.prediction_id, pair.reference_type, pair.prediction_type) for pair in judge.asked}
     assert asked == {("bob/e1", "ann/e1", "t", "t"), ("ann/e1", "bob/e1", "t", "t")}
-
-
-async def test_the_order_of_annotators_and_events_changes_no_number() -> None:
-    rng = Random(3)
-    annotations = random_accounts(rng, 3, 0.0)
-    before = await ceiling(*annotations)
-    rng.shuffle(annotations)
-    names = {"p0": "zoe", "p1": "max", "p2": "abe"}
-    turned = [
-        replace(annotation, author=names[annotation.author], findings=annotation.findings[::-1])
-        for annotation in annotations
-    ]
-    after = await ceiling(*turned)
-    assert repr(after.whole) == repr(before.whole)
-    assert {names[name]: repr(row) for name, row in before.annotators.items()} == {
-        name: repr(row) for name, row in after.annotators.items()
-    }

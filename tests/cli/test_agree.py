@@ -60,10 +60,6 @@ def test_one_file_by_several_annotators_is_the_same_as_a_file_for_each(
     assert robogaze("agree", together, *FEW, "--json").out == robogaze("agree", *annotators, *FEW, "--json").out
 
 
-def test_the_order_of_files_changes_nothing_at_all(robogaze: Shell, annotators: list[Path]) -> None:
-    assert agreement(robogaze, *annotators) == agreement(robogaze, *reversed(annotators))
-
-
 def test_an_annotator_without_a_name_has_that_of_the_file(robogaze: Shell, tmp_path: Path) -> None:
     accounts = [replace(annotation, author="") for annotation in demo_annotators(["ann"])]
     paths = [write(tmp_path / f"{name}.csv", accounts) for name in ("zoe", "max")]
@@ -75,12 +71,6 @@ def test_names_distinguish_two_files_by_one_author(robogaze: Shell) -> None:
     assert ran.code == 1
     assert "robogaze agree ANN=FILE BOB=FILE" in ran.err
     assert agreement(robogaze, f"ann={DEMO}", f"bob={DEMO}")["annotators"] == ["ann", "bob"]
-
-
-def test_one_name_for_several_annotators_is_refused(robogaze: Shell, tmp_path: Path) -> None:
-    together = write(tmp_path / "all.csv", demo_annotators(["ann", "bob"]))
-    ran = robogaze("agree", f"zoe={together}")
-    assert (ran.code, "the name zoe can stand for only one of them" in ran.err) == (2, True)
 
 
 def test_one_annotator_has_no_agreement_and_the_exit_code_says_so(robogaze: Shell, annotators: list[Path]) -> None:
@@ -111,18 +101,6 @@ def test_ratings_without_a_unit_rated_twice_have_no_agreement(robogaze: Shell, t
     votes.write_text("unit,annotator,label\n1,ann,bug\n2,bob,no\n")
     ran = robogaze("agree", "--ratings", votes, *FEW)
     assert (ran.code, "nothing could be computed: nothing was rated twice" in ran.err) == (1, True)
-
-
-@pytest.mark.parametrize("form", ["csv", "markdown", "latex"])
-def test_tables_have_written_forms(robogaze: Shell, annotators: list[Path], form: str) -> None:
-    ran = robogaze("agree", *annotators, *FEW, "--as", form)
-    assert (ran.code, ran.err) == (0, "")
-    first = {
-        "csv": "# Agreement of 3",
-        "markdown": "### Agreement of 3",
-        "latex": "\\begin{table}",
-    }
-    assert ran.out.startswith(first[form])
 
 
 def test_everything_is_written_and_settled_events_can_be_references(
@@ -211,8 +189,3 @@ def test_ratings_are_another_kind_of_input(robogaze: Shell, tmp_path: Path) -> N
 @pytest.mark.parametrize("arguments", [(), ("--ratings", "votes.csv", "ann.csv"), ("ann.csv", "--match", "words")])
 def test_invalid_options_are_a_usage_error(robogaze: Shell, arguments: tuple[str, ...]) -> None:
     assert robogaze("agree", *arguments).code == 2
-
-
-def test_it_has_help(robogaze: Shell) -> None:
-    ran = robogaze("agree", "--help")
-    assert (ran.code, "[NAME=]PATH..." in ran.out) == (0, True)

@@ -143,11 +143,6 @@ def test_out_holds_every_result_and_a_page(robogaze: Shell, runs: list[Path], tm
     assert b"shape_hole" in (out / "index.html").read_bytes()
 
 
-def test_two_calls_write_the_same_bytes(robogaze: Shell, runs: list[Path]) -> None:
-    first = robogaze("compare", *runs, *FEW, "--json")
-    assert robogaze("compare", *runs, *FEW, "--json") == first
-
-
 def test_a_cost_that_is_not_known_is_null(robogaze: Shell, tmp_path: Path) -> None:
     reports = [report(f"a-p{at}", usage=Usage(calls=1, cost_usd=cost)) for at, cost in enumerate((0.1, 0.3, None))]
     path = write_reports(tmp_path / "a.jsonl", reports)
@@ -280,10 +275,6 @@ def test_a_fault_in_a_gate_is_named_before_anything_is_read(robogaze: Shell, run
     gate.write_text("rules:\n  - clean_rte: {not_below_baseline_by: 0.1}\n")
     ran = robogaze("compare", *runs, "--gate", gate)
     assert (ran.code, ran.err) == (1, f"error: {gate}:2: rules.0.clean_rte: unknown key\n")
-
-
-def test_no_run_is_a_usage_error(robogaze: Shell) -> None:
-    assert robogaze("compare").code == 2
 
 
 def test_a_run_without_a_readable_clip_is_counted(robogaze: Shell, runs: list[Path], tmp_path: Path) -> None:

@@ -370,7 +370,7 @@ def test_clean_episodes_of_a_lerobot_data_set_are_listed(
     assert [report.clip.frame_count for report in run.reports] == list(LENGTHS.values())
     for report, faulty in zip(run.reports, (False, True, True, False, True), strict=True):
         if not faulty:  # pictures of numbers jump; what is exported is what a report says, whatever it rests on
-            run.stored.report_path(report.clip.id).write_text(report.with_(**everything()).model_dump_json())
+            run.report_path(report.clip.id).write_text(report.with_(**everything()).model_dump_json())
     ran = robogaze("dataset", "export", "run", "--keep", "clean", "--out", "kept")
     reports = StoredRun(Path("run")).reports
     clean = [number for number, report in zip(LENGTHS, reports, strict=True) if report.clean]

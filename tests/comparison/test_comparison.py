@@ -11,7 +11,7 @@ from compare import simulate
 from robogaze.comparison import Comparison, ComparisonConfig, Run, compare_runs
 from robogaze.comparison.trend import step_of
 from robogaze.errors import InputError
-from robogaze.stats import holm
+from robogaze.stats.multiple_comparisons import holm
 from robogaze.stats.proportions import paired_shares
 
 TERMS = ComparisonConfig(resamples=300)
@@ -108,7 +108,7 @@ def shared_prompts(rng: np.random.Generator, prompts: int, seeds: int) -> list[R
 def test_clips_of_one_prompt_are_no_independent_evidence() -> None:
     rng = np.random.default_rng(1)
     pairs = [compare_runs(shared_prompts(rng, 25, seeds=8), replace(TERMS, resamples=1)) for _ in range(150)]
-    assert sum(pair.pairs[0].significant(0.95) for pair in pairs) / 150 < 0.10
+    assert sum(pair.pairs[0].significant for pair in pairs) / 150 < 0.10
     assert sum(0 < pair.pairs[0].differences["events_per_clip"].p < 0.05 for pair in pairs) / 150 < 0.10
     assert pairs[0].units == 25
 
@@ -129,7 +129,7 @@ def test_an_interval_is_not_enough_when_many_are_compared() -> None:
     found = compare_runs(runs, TERMS, baseline="base")
     one = found.pairs[0]
     assert one.clean.p < 0.05 < 0.1 < one.clean.holm
-    assert not one.significant(0.95)
+    assert not one.significant
     assert "is not below 0.05" in found.verdicts[0]
 
 

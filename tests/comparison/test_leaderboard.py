@@ -7,7 +7,7 @@ from checkpoints import annotation, clean_and_faulty, covered, event, metadata, 
 
 from robogaze.comparison import ComparisonConfig, LeaderboardRow, Run
 from robogaze.comparison.leaderboard import EventLabels, leaderboard_row
-from robogaze.stats import wilson
+from robogaze.stats.proportions import wilson
 
 TERMS = ComparisonConfig(resamples=200)
 
@@ -27,11 +27,6 @@ def test_a_clip_that_does_not_cover_a_dimension_is_undecided_and_clean_at_best(s
     found = of(run("a", annotation("a-p0", coverage=covered("colour", **{state: ["shape"]})), annotation("a-p1")))
     assert (found.clean_rate, found.undecided, found.worst, found.best) == (wilson(1, 2), 1, 0.5, 1.0)
     assert found.unscored_share == 0
-
-
-def test_a_dimension_that_was_ruled_out_is_covered() -> None:
-    found = of(run("a", annotation("a-p0", coverage=covered("colour", ruled_out=["shape"]))))
-    assert (found.clean_rate.value, found.undecided) == (1, 0)
 
 
 def test_bounds_say_what_the_unknown_clips_could_make_of_it() -> None:

@@ -5,7 +5,7 @@ from checkpoints import PIXELS, annotation, clean_and_faulty, covered, event, ru
 
 from robogaze.comparison import ComparisonConfig, Run, compare_runs, pair_calibration
 from robogaze.comparison.scope import Scope, scope_of
-from robogaze.stats import wilson
+from robogaze.stats.proportions import wilson
 
 TERMS = ComparisonConfig(resamples=50)
 NOTHING = run("nothing", annotation("nothing-p0", coverage=covered(partial=["colour"], not_examined=["shape"])))
@@ -77,19 +77,6 @@ def test_a_run_with_a_model_is_compared_with_one_without_by_what_both_cover() ->
 def test_a_dimension_is_rated_over_the_clips_that_cover_it_at_least_partially() -> None:
     (leaderboard_row,) = compare_runs([without_a_model("a", "--++", "shape_hole")], TERMS).leaderboard
     assert leaderboard_row.dimensions == {"colour": wilson(0, 4), "shape": wilson(2, 4)}
-
-
-def test_what_the_runs_cover_is_kept_as_it_was() -> None:
-    (kept,) = compare_runs([without_a_model("a", "+")], TERMS).runs
-    (one,) = kept.annotations.values()
-    assert (one.coverage, one.verdict) == (PIXELS, "undecided")
-
-
-def test_steps_have_a_trend_of_the_nothing_found_rate() -> None:
-    rising = {"step_1000": "+-----", "step_2000": "++----", "step_3000": "+++---"}
-    found = compare_runs([without_a_model(name, signs) for name, signs in rising.items()], TERMS).trend
-    assert found is not None
-    assert found.slopes["clean_rate"].value == pytest.approx(1 / 6)
 
 
 def test_labels_correct_a_nothing_found_rate_too() -> None:

@@ -16,7 +16,7 @@ README = (resource_folder("prompts") / "README.md").read_text(encoding="utf-8")
 
 def templates() -> dict[str, set[str]]:
     """Every prompt that a stage of a shipped pipeline renders, with its variables."""
-    rendered: dict[str, type] = dict(PROMPTS) | dict(PLAY_PROMPTS)
+    rendered: dict[str, type] = dict(PROMPTS)
     for name in domain_folders():
         domain = load_domain(name)
         for pipeline in domain.pipelines:
@@ -24,7 +24,8 @@ def templates() -> dict[str, set[str]]:
                 rendered |= {prompt: kind for prompt, kind in stage.templates().items() if "/" not in prompt}
     for stage_with_tools in (Propose(tools=TOOLS.names()), Verify(tools=TOOLS.names())):
         rendered |= stage_with_tools.templates()
-    return {prompt: set(variables.__annotations__) for prompt, variables in rendered.items()}
+    played = {prompt: set(names) for prompt, names in PLAY_PROMPTS.items()}
+    return played | {prompt: set(variables.__annotations__) for prompt, variables in rendered.items()}
 
 
 def test_every_prompt_is_listed_with_exactly_its_values() -> None:

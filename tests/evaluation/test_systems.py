@@ -1,6 +1,5 @@
 """Predictions against references, end to end from accounts, on corpora a reader can count."""
 
-import json
 import math
 import random
 from dataclasses import replace
@@ -19,7 +18,7 @@ from robogaze.reporting.serialize import evaluation_json
 from robogaze.reporting.tables import table_files
 from robogaze.reporting.tables.evaluation import evaluation_tables
 from robogaze.reporting.tables.evaluation_notes import evaluation_notes
-from robogaze.stats import wilson
+from robogaze.stats.proportions import wilson
 
 
 def values(scores: Any) -> dict[str, float]:
@@ -38,21 +37,11 @@ def test_a_perfect_system_scores_1_in_everything() -> None:
     assert values(found.micro) == dict.fromkeys(METRICS, 1.0)
 
 
-def test_a_perfect_single_frame_event_scores_1() -> None:
-    found = run([clip("a", event(5.0, 5.1))], [clip("a", event(5.0, 5.1))]).systems[0]
-    assert (found.macro["desc_f1"].value, found.macro["miou"].value, found.macro["f1_iou"].value) == (1, 1, 1)
-
-
 def test_a_clip_with_references_and_no_prediction_counts_as_missed() -> None:
     found = run([clip("a", event(1, 2)), clip("b", event(1, 2))], [clip("a", event(1, 2))]).systems[0]
     assert found.macro["desc_f1"].value == 0.5
     assert found.micro["desc_recall"].value == 0.5
     assert (found.counts["clips"], found.counts["missing"]) == (2, 1)
-
-
-def test_a_clean_clip_without_a_prediction_is_not_clean() -> None:
-    found = run([clip("a"), clip("b")], [clip("a")]).systems[0]
-    assert found.macro["clean_accuracy"].value == 0.5
 
 
 def test_an_unscored_clip_counts_like_a_missing_one_and_is_listed_separately() -> None:
@@ -61,14 +50,6 @@ def test_an_unscored_clip_counts_like_a_missing_one_and_is_listed_separately() -
     assert (counts["missing"], counts["unscored"]) == (0, 2)
     assert found.systems[0].macro["clean_accuracy"].value == 0
     assert found.systems[0].macro["desc_f1"].value == 0
-
-
-def test_a_prediction_on_a_clean_clip_costs_micro_and_clean_accuracy_and_not_macro() -> None:
-    references, predictions = [clip("a", event(1, 2)), clip("b")], [clip("a", event(1, 2)), clip("b", event(1, 2))]
-    found = run(references, predictions).systems[0]
-    assert found.macro["desc_f1"].value == 1.0
-    assert found.micro["desc_precision"].value == 0.5
-    assert (found.macro["clean_accuracy"].value, found.macro["detection_precision"].value) == (0.0, 0.5)
 
 
 def test_overlap_and_similarity_decide_together() -> None:
@@ -122,10 +103,6 @@ def test_systems_are_compared_on_the_clips_that_both_have_a_value_for() -> None:
     ]
     (pair_,) = run(references, half, whole).comparisons["miou"].pairs
     assert (pair_.difference.value, pair_.difference.n) == (0.0, 10)
-
-
-def test_without_failed_judgements_there_are_no_bounds() -> None:
-    assert run([clip("a", event(1, 2))], [clip("a")]).systems[0].bounds is None
 
 
 def test_results_are_broken_down_by_clip_fields() -> None:
@@ -432,14 +409,6 @@ def test_json_has_the_contract_s_keys_at_the_top_for_one_system() -> None:
     assert found["macro"]["desc_f1"].keys() >= {"value", "low", "high", "n"}
     assert found["matches"] == {"a": [{"reference": "a1", "prediction": "a1", "similarity": 1.0, "iou": 1.0}]}
     assert not any(math.isnan(number) for number in _numbers(found))
-
-
-def test_systems_that_differ_are_in_the_json_too() -> None:
-    references = [clip(f"{number:02}", event(1, 2)) for number in range(30)]
-    found = evaluation_json(run(references, references, [clip(reference.clip_id) for reference in references[:20]]))
-    written = json.loads(json.dumps(found, allow_nan=False))
-    (difference,) = written["pairs"]["desc_f1"]["differences"]
-    assert (difference["significant"], difference["verdict"]) == (True, "different")
 
 
 def _numbers(value: Any) -> list[float]:

@@ -13,7 +13,7 @@ from robogaze.core.time import Span
 from robogaze.domains import Domain
 from robogaze.errors import InputError
 from robogaze.forge.sensitivity import Sensitivity, measure, read_planted
-from robogaze.stats import wilson
+from robogaze.stats.proportions import wilson
 
 SOFT, SHAKY, GONE = "blur", "camera_instability", "object_disappearance"
 OPTICS, OBJECTS = "visual_quality", "object_scene_consistency"

@@ -7,7 +7,8 @@ from itertools import combinations, permutations
 from statistics import NormalDist
 from typing import Any
 
-from robogaze.stats import Resamples, Timeline
+from robogaze.stats.resample import Resamples
+from robogaze.stats.unitizing import Timeline
 
 NORMAL = NormalDist()
 
@@ -55,13 +56,6 @@ def bca(value: float, drawn: Sequence[float], left_out: Sequence[float], level: 
     return quantile(drawn, shares[0]), quantile(drawn, shares[1])
 
 
-def two_sided(differences: Sequence[float]) -> float:
-    count = len(differences)
-    low = (1 + sum(difference <= 0 for difference in differences)) / (count + 1)
-    high = (1 + sum(difference >= 0 for difference in differences)) / (count + 1)
-    return min(1.0, 2 * min(low, high))
-
-
 def places(values: Sequence[float]) -> list[float]:
     """1 for the highest; the same values share the mean of their places."""
     return [
@@ -82,14 +76,6 @@ def holm(p: Sequence[float]) -> list[float]:
 def benjamini_hochberg(p: Sequence[float]) -> list[float]:
     ordered = sorted(p)
     return [min(min(1.0, len(p) / (at + 1) * ordered[at]) for at in range(ordered.index(value), len(p))) for value in p]
-
-
-def wilson(hits: int, n: int, level: float = 0.95) -> tuple[float, float]:
-    z = NORMAL.inv_cdf((1 + level) / 2)
-    share = hits / n
-    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return centre - half, centre + half
 
 
 # Correlations.
@@ -139,8 +125,6 @@ def distance(scale: str, given: Sequence[Any]) -> Callable[[Any, Any], float]:
     return {
         "nominal": lambda a, b: float(a != b),
         "ordinal": lambda a, b: 0.0 if a == b else ordinal(a, b),
-        "interval": lambda a, b: float((a - b) ** 2),
-        "ratio": lambda a, b: 0.0 if a + b == 0 else ((a - b) / (a + b)) ** 2,
     }[scale]
 
 
@@ -181,18 +165,18 @@ def alpha_u(timelines: Sequence[Timeline], cells: int = 1) -> float:
     Unit edges must lie on the grid.
     """
     apart = there = 0.0
-    said: list[tuple[Any, Any]] = []  # of every observer's every cell, the unit it is in and its category
+    said: list[tuple[Any, bool]] = []  # of every observer's every cell, the unit it is in and whether it is marked
     for number, timeline in enumerate(timelines):
         if len(timeline.observers) < 2:
             continue
         rows = []
         for observer, units in enumerate(timeline.observers):
-            row: list[tuple[Any, Any]] = [
-                ((number, observer, "gap", cell), None) for cell in range(round(timeline.length * cells))
+            row: list[tuple[Any, bool]] = [
+                ((number, observer, "gap", cell), False) for cell in range(round(timeline.length * cells))
             ]
             for place, unit in enumerate(units):
                 for cell in range(round(unit.start * cells), round(unit.end * cells)):
-                    row[cell] = ((number, observer, place), (unit.category,))
+                    row[cell] = ((number, observer, place), True)
             rows.append(row)
             said += row
         for row, other in combinations(rows, 2):

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from robogaze.core.estimate import Estimate
-from robogaze.stats import Clusters, alpha, alpha_by_class, cohen, draw_resamples, fleiss
-from robogaze.stats.agreement import Scale
+from robogaze.stats.agreement import Scale, alpha, alpha_by_class, cohen, fleiss
+from robogaze.stats.resample import Clusters, draw_resamples
 
 from . import plain
 
-SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval", "ratio")
+SCALES: tuple[Scale, ...] = ("nominal", "ordinal")
 Units = list[list[Any]]
 
 
@@ -72,9 +72,7 @@ KRIPPENDORFF = [
 """Krippendorff (2011), Computing Krippendorff's alpha-reliability, section E: 12 units, 4 observers."""
 
 
-@pytest.mark.parametrize(
-    ("scale", "value"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849), ("ratio", 0.797)]
-)
+@pytest.mark.parametrize(("scale", "value"), [("nominal", 0.743), ("ordinal", 0.815)])
 def test_krippendorffs_own_example(scale: Scale, value: float) -> None:
     found = alpha(KRIPPENDORFF, scale)
     assert found.value == pytest.approx(value, abs=5e-4)
@@ -139,16 +137,6 @@ def test_alpha_is_that_of_plain_python(seed: int, scale: Scale, missing: float) 
     check(alpha(units, scale, by=by), lambda some: plain.alpha(some, scale), units, by)
 
 
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("seed", range(3))
-def test_alpha_is_evalicas_with_a_fifth_of_the_ratings_missing(scale: Scale, seed: int) -> None:
-    evalica = pytest.importorskip("evalica")
-    pandas = pytest.importorskip("pandas")
-    units = rated(seed, 160, 3, [1, 2, 3, 4, 5], missing=0.2)
-    table = pandas.DataFrame(np.array(units, dtype=float).T)  # raters x units, NaN where missing
-    assert alpha(units, scale).value == pytest.approx(evalica.alpha(table, distance=scale).alpha, abs=1e-9)
-
-
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_alpha_by_class_is_that_of_plain_python(seed: int, missing: float) -> None:
@@ -196,11 +184,6 @@ def test_the_order_of_units_and_the_names_of_labels_change_nothing(coefficient: 
         values.append(sorted(agreement.value for agreement in coefficients))
     assert values[0] == pytest.approx(values[1], abs=1e-12)
     assert values[0] == pytest.approx(values[2], abs=1e-12)
-
-
-def test_near_misses_cost_less_on_the_ordinal_scale() -> None:
-    near = [[1, 2], [2, 2], [4, 5], [5, 5], [1, 1]]
-    assert alpha(near, "ordinal").value > alpha(near, "nominal").value + 0.3
 
 
 @pytest.mark.parametrize("coefficient", [cohen, alpha])
@@ -313,11 +296,6 @@ def test_an_undefined_value_has_a_reason(coefficient: Callable[..., Estimate], u
     assert (found.n, found.why) == (n, why)
 
 
-def test_a_constant_rater_agrees_by_chance_only() -> None:
-    assert cohen([["a", "a"], ["a", "b"], ["a", "a"]]).value == pytest.approx(0)
-    assert cohen([["a", "b"], ["a", "b"]]).value == pytest.approx(0)
-
-
 def test_classes_without_disagreement_to_expect_say_why() -> None:
     assert alpha_by_class([]) == {}
     found = alpha_by_class([["a", "a"], ["a", "a"], ["b", None]])
@@ -332,12 +310,6 @@ def test_agreement_in_every_resample_has_no_interval(coefficient: Callable[..., 
     assert found.why == "every resample gives the same value"
 
 
-def test_without_resamples_there_is_a_value_alone() -> None:
-    for found in (cohen(rated(1, 20, 2, "ab")), fleiss(rated(1, 20, 3, "ab")), alpha(KRIPPENDORFF)):
-        assert found.defined
-        assert math.isnan(found.low)
-
-
 # Refused.
 
 
@@ -347,7 +319,6 @@ def test_cohen_is_of_two_raters(units: Units) -> None:
         cohen(units)
 
 
-@pytest.mark.parametrize("scale", ["ordinal", "interval", "ratio"])
-def test_labels_of_an_ordered_scale_are_numbers(scale: Scale) -> None:
+def test_labels_of_the_ordinal_scale_are_numbers() -> None:
     with pytest.raises(ValueError, match="are numbers, not 'high'"):
-        alpha([["high", 2], [1, 2]], scale)
+        alpha([["high", 2], [1, 2]], "ordinal")

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from robogaze.core.estimate import Estimate
-from robogaze.stats import Clusters, draw_resamples, mean_absolute_error, mean_difference, pearson, spearman
-from robogaze.stats.correlation import auc
+from robogaze.stats.correlation import auc, mean_absolute_error, mean_difference, pearson, spearman
+from robogaze.stats.resample import Clusters, draw_resamples
 
 from . import plain
 

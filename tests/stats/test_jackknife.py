@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from robogaze.stats import Sums, draw_resamples, mean, mean_rows, pairwise_differences, wilson
 from robogaze.stats.jackknife import student_intervals
-from robogaze.stats.paired import pairwise_mean_differences
+from robogaze.stats.paired import pairwise_differences, pairwise_mean_differences
+from robogaze.stats.proportions import wilson
+from robogaze.stats.resample import Sums, draw_resamples, mean, mean_rows
 
 CLIPS = 100
 

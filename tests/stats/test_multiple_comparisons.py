@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from robogaze.stats import benjamini_hochberg, holm
+from robogaze.stats.multiple_comparisons import benjamini_hochberg, holm
 
 from . import plain
 

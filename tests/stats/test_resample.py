@@ -7,8 +7,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from robogaze.stats import Clusters, draw_resamples, mean, mean_rows, ratio
 from robogaze.stats import resample as module
+from robogaze.stats.resample import Clusters, draw_resamples, mean, mean_rows, ratio
 
 from . import plain
 

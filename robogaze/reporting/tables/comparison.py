@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import inf, isnan
 from typing import get_args
 
-from robogaze.comparison import Comparison, GateCheck, PairedDifference, RunPair
+from robogaze.comparison import Comparison, GateCheck, RunPair
 from robogaze.comparison.clip_measures import MEASURES
 from robogaze.comparison.flips import Flip
 from robogaze.comparison.verdict import points
@@ -15,6 +15,7 @@ from robogaze.evaluation.config import MIN_UNITS
 from robogaze.reporting.tables.forms import file_name
 from robogaze.reporting.tables.result_table import ResultTable, Row
 from robogaze.reporting.wording import count, listed
+from robogaze.stats.paired import Difference
 
 _DIFFERENCE = ("difference", "p", "p (Holm)", "p (FDR)", "smallest detectable")
 
@@ -172,7 +173,7 @@ def _file(pair: RunPair, result: Comparison, what: str) -> str:
     return file_name(f"{result.names[pair.first]}-{result.names[pair.second]}", what)
 
 
-def _cells(difference: PairedDifference) -> Row:
+def _cells(difference: Difference) -> Row:
     return difference.difference, difference.p, difference.holm, difference.fdr, difference.min_detectable
 
 
@@ -193,7 +194,7 @@ def _bounds_sentence(pair: RunPair, rate: str) -> str:
     return f"the {rate}s differ by {between} points for any verdicts of the undecided clips."
 
 
-def _by_p(pair: RunPair) -> list[tuple[str, str, PairedDifference]]:
+def _by_p(pair: RunPair) -> list[tuple[str, str, Difference]]:
     """The dimensions and types of a pair, each with its kind and name, the smallest p first."""
     found = [("dimension", name, difference) for name, difference in pair.dimensions.items()]
     found += [("type", name, difference) for name, difference in pair.types.items()]

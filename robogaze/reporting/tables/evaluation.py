@@ -4,10 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from robogaze.evaluation.estimates import GROUP_METRICS
-from robogaze.evaluation.released import ReleasedScores
+from robogaze.evaluation.released import ReleasedEvaluation
 from robogaze.evaluation.results import BOUNDED, Bounds, Evaluation, SystemResult
 from robogaze.evaluation.robustness import robustness
-from robogaze.judges.base import Judge
 from robogaze.metrics.controls import CONTROLS, TYPE_PRIOR
 from robogaze.metrics.scores import METRICS
 from robogaze.reporting.tables.evaluation_notes import (
@@ -350,26 +349,29 @@ PAIRS = (
 )
 
 
-def released_tables(results: Sequence[ReleasedScores], judge: Judge, convention: str) -> Iterator[ResultTable]:
+def released_tables(result: ReleasedEvaluation) -> Iterator[ResultTable]:
     """The metrics of a released evaluator, with its metrics by dimension if it has any."""
     notes = [
-        f"Convention {convention}.",
+        f"Convention {result.convention}.",
         "These are the numbers of a released evaluator, quirks included (docs/metrics/conventions.md).",
-        f"Judge {judge.name}: {judge.note}",
+        f"Judge {result.judge.name}: {result.judge.note}",
     ]
     notes += [
-        f"{system.name}: {count(len(system.dropped), 'clip')} without a scored prediction, left out of all means."
-        for system in results
-        if system.dropped
+        f"{name}: {count(len(scores.dropped), 'clip')} without a scored prediction, left out of all means."
+        for name, scores in result.systems.items()
+        if scores.dropped
     ]
-    for name, title, scores in (
-        ("scores", "Scores", [system.metrics for system in results]),
-        ("by-dimension", "Description F1 by dimension", [system.per_dimension for system in results]),
+    for name, title, scores_of in (
+        ("scores", "Scores", {system: scores.metrics for system, scores in result.systems.items()}),
+        (
+            "by-dimension",
+            "Description F1 by dimension",
+            {system: scores.per_dimension for system, scores in result.systems.items()},
+        ),
     ):
-        columns = tuple(dict.fromkeys(metric for row in scores for metric in row))
+        columns = tuple(dict.fromkeys(metric for scores in scores_of.values() for metric in scores))
         if columns:
             rows: tuple[Row, ...] = tuple(
-                (system.name, *(row.get(metric) for metric in columns))
-                for system, row in zip(results, scores, strict=True)
+                (system, *(scores.get(metric) for metric in columns)) for system, scores in scores_of.items()
             )
             yield ResultTable(f"released-{name}", title, ("system", *columns), rows, tuple(notes))

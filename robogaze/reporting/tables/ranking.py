@@ -6,7 +6,6 @@ from robogaze.ranking import PromptRanking, RankedCandidate, Ranking, Screening
 from robogaze.ranking.order import Risk
 from robogaze.reporting.tables.result_table import ResultTable, Row, cell_text
 from robogaze.reporting.wording import count, listed
-from robogaze.stats.paired import verdict
 
 _RISKS_NAMED = 3
 """The number of risks that a reason names; the largest come first."""
@@ -124,10 +123,4 @@ def _screening_notes(screening: Screening, result: Ranking) -> Iterator[str]:
         yield (
             f"Left out: {count(len(screening.left_out), 'prompt')} ({listed(list(screening.left_out)[:3])}) of which "
             f"{count(missing, 'candidate')} have no label."
-        )
-    if (gain := screening.gain) is not None:
-        words = gain.difference.why or verdict(bool(gain.significant), gain.equivalence_bound)
-        yield (
-            f"Calibrated: each prompt is ranked with weights fitted to other prompts. Against the given weights: "
-            f"{cell_text(gain.difference)}, {words}."
         )
