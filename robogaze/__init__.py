@@ -9,8 +9,9 @@ Importing the package does no work; a name is loaded when it is first used.
 """
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
+
+from robogaze.version import VERSION
 
 if TYPE_CHECKING:
     from robogaze.agreement import AgreementConfig as AgreementConfig
@@ -69,7 +70,7 @@ _MODULES = {
     "score_async": "robogaze.run.score",
 }
 
-__version__ = version("robogaze")
+__version__ = VERSION
 __all__ = [*sorted(_MODULES), "__version__"]
 
 

@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 
 from robogaze.core.annotation import ClipAnnotation, annotation_of
 from robogaze.core.report import Report, Unreadable
-from robogaze.datasets.formats.labels import Labels, load_labels
+from robogaze.datasets.formats.label_mapping import Labels, load_labels
 from robogaze.datasets.formats.read import read_annotations
 from robogaze.datasets.pairing import match_clip_ids
 from robogaze.domains import default_domain, load_domain

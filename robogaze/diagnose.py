@@ -15,7 +15,6 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any
 
-from robogaze import __version__
 from robogaze.backends import Models
 from robogaze.core.clip import Clip
 from robogaze.core.report import Provenance, Report
@@ -28,6 +27,7 @@ from robogaze.media.decoded_clip import Observer
 from robogaze.stages.client import ModelClient
 from robogaze.stages.context import Context
 from robogaze.stages.pipeline import Pipeline
+from robogaze.version import VERSION
 
 _LIBRARIES = ("av", "httpx2", "numpy", "opencv-python-headless", "pydantic")
 
@@ -159,7 +159,7 @@ async def diagnose(opened: OpenClip, pipeline: Pipeline, models: Models | None =
         clip=clip,
         domain=pipeline.domain.ref,
         pipeline=pipeline.name,
-        author=f"robogaze {__version__}",
+        author=f"robogaze {VERSION}",
         coverage=dict(context.coverage),
         events=context.events or (),
         hypotheses=context.hypotheses or (),
@@ -219,7 +219,7 @@ def _listed(names: list[str]) -> str:
 def versions() -> dict[str, str]:
     """Versions of the package, of Python and of the libraries that a result depends on."""
     return {
-        "robogaze": __version__,
+        "robogaze": VERSION,
         "python": platform.python_version(),
         **{name: version(name) for name in _LIBRARIES},
     }

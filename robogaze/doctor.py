@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import BaseModel
 
 from robogaze.backends import Completion, Model, Models, Request
-from robogaze.backends.answers import UnreadableAnswer, read_completion
+from robogaze.backends.answer_parsing import UnreadableAnswer, read_completion
 from robogaze.core.data import Data
 from robogaze.core.pictures import FrameImage, Picture
 from robogaze.domains.contract import Answer, json_schema

@@ -122,7 +122,7 @@ def unscored(clip_id: str, **said: Any) -> Report:
 def write_reports(path: Path, reports: Sequence[Report]) -> Path:
     """Reports as JSONL, or as the files of a run folder where the path has no suffix."""
     if path.suffix:
-        path.write_text("".join(f"{one.model_dump_json()}\n" for one in reports))
+        path.write_text("".join(f"{report.model_dump_json()}\n" for report in reports))
         return path
     (path / "reports").mkdir(parents=True)
     for report in reports:

@@ -75,13 +75,18 @@ def v3(root: Path, files: Mapping[int, int] = FILES, cameras: Sequence[str] = (T
     (root / "meta").mkdir(parents=True)
     (root / "meta/info.json").write_text(json.dumps(info))
     rows: list[dict[str, object]] = [
-        {"episode_index": one, "tasks": [f"{TASK} {one}"], "length": LENGTHS[one], "stats/action/min": [0.0]}
-        for one in files
+        {
+            "episode_index": episode,
+            "tasks": [f"{TASK} {episode}"],
+            "length": LENGTHS[episode],
+            "stats/action/min": [0.0],
+        }
+        for episode in files
     ]
     for camera in cameras:
         for file in dict.fromkeys(files.values()):
             held = [episode for episode in files if files[episode] == file]
-            parts = [episode_video(root / f"of-{camera}-{one}.mp4", one, camera) for one in held]
+            parts = [episode_video(root / f"of-{camera}-{episode}.mp4", episode, camera) for episode in held]
             spans = join(parts, root / f"videos/{camera}/chunk-000/file-{file:03d}.mp4")
             for episode, span in zip(held, spans, strict=True):
                 row = rows[list(files).index(episode)]
@@ -94,7 +99,7 @@ def v3(root: Path, files: Mapping[int, int] = FILES, cameras: Sequence[str] = (T
                 part.unlink()
     (root / "meta/episodes/chunk-000").mkdir(parents=True)
     parquet.write_table(pyarrow.Table.from_pylist(rows), root / "meta/episodes/chunk-000/file-000.parquet")
-    tasks = {"task_index": list(range(len(rows))), "__index_level_0__": [f"{TASK} {one}" for one in files]}
+    tasks = {"task_index": list(range(len(rows))), "__index_level_0__": [f"{TASK} {episode}" for episode in files]}
     parquet.write_table(pyarrow.table(tasks), root / "meta/tasks.parquet")
     return root
 

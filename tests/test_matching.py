@@ -109,14 +109,14 @@ def test_no_other_assignment_weighs_more(case: tuple[Matrix, Matrix, np.ndarray,
         return float(similarity[row, column] * factors.get(weighting.use, iou[row, column] * bonus))
 
     found = match_pairs(similarity, iou, same, weighting)
-    assert len({one.reference for one in found}) == len({one.prediction for one in found}) == len(found)
-    for one in found:
-        at = one.reference, one.prediction
-        assert (one.similarity, one.iou) == (similarity[at], iou[at])
-        assert one.weight == pytest.approx(weight(*at), abs=1e-12)
-        assert one.weight > 0
+    assert len({match.reference for match in found}) == len({match.prediction for match in found}) == len(found)
+    for match in found:
+        at = match.reference, match.prediction
+        assert (match.similarity, match.iou) == (similarity[at], iou[at])
+        assert match.weight == pytest.approx(weight(*at), abs=1e-12)
+        assert match.weight > 0
     best = max(sum(weight(*pair) for pair in pairs) for pairs in assignments(*similarity.shape))
-    assert sum(one.weight for one in found) == pytest.approx(best, abs=1e-9)
+    assert sum(match.weight for match in found) == pytest.approx(best, abs=1e-9)
 
 
 # Order.
@@ -136,7 +136,7 @@ def test_equal_events_are_distinguished_by_their_similarities() -> None:
         match_events(references, [finding((0, 1))] * 2, matrix(*columns).T, np.ones((3, 2)), Weighting())
         for columns in ([likely, unlikely], [unlikely, likely])
     ]
-    assert [one.similarity for one in found[0]] == [one.similarity for one in found[1]]
+    assert [match.similarity for match in found[0]] == [match.similarity for match in found[1]]
 
 
 @pytest.mark.parametrize("use", USES)
@@ -170,7 +170,7 @@ def test_matches_come_in_the_order_of_the_references() -> None:
     found = match_events(
         references, references[::-1], np.ones((3, 3)), iou_matrix(references, references[::-1], FRAMES), Weighting()
     )
-    assert [(one.reference, one.prediction) for one in found] == [(0, 2), (1, 1), (2, 0)]
+    assert [(match.reference, match.prediction) for match in found] == [(0, 2), (1, 1), (2, 0)]
 
 
 # How overlap is measured.

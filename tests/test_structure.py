@@ -19,7 +19,7 @@ from robogaze.domains import domain_folders, load_domain
 PACKAGE = Path(robogaze.__file__).parent
 
 TIERS = (
-    {"errors", "threads"},
+    {"errors", "threads", "version"},
     {"registry", "sync", "dataframes"},
     {"core"},
     {"domains", "store", "matching"},
@@ -93,7 +93,7 @@ def imported(module: Module) -> Iterator[tuple[int, str]]:
             continue
         for name in names:
             package, _, rest = name.partition(".")
-            if package == "robogaze" and rest not in ("", "__version__"):
+            if package == "robogaze" and rest:
                 yield node.lineno, rest.split(".")[0]
 
 
@@ -230,6 +230,20 @@ def test_no_word_of_a_domain_is_a_value_in_code() -> None:
         for hit in hits(module, pattern, str(node.value), node.lineno)
     ]
     assert not found, "\n".join(found)
+
+
+# Names.
+
+
+def test_no_two_public_classes_have_one_name() -> None:
+    homes: dict[str, list[str]] = {}
+    for module in modules():
+        for node in module.nodes(ast.ClassDef):
+            assert isinstance(node, ast.ClassDef)
+            if not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(f"{module.name}:{node.lineno}")
+    twice = {name: places for name, places in homes.items() if len(places) > 1}
+    assert not twice, "\n".join(f"{name}: {', '.join(places)}" for name, places in twice.items())
 
 
 # Sizes.

@@ -1,4 +1,4 @@
-"""The recipes of docs/training.md run."""
+"""The code of docs/training.md run."""
 
 import json
 import os
@@ -25,15 +25,15 @@ def block(heading: str, language: str) -> str:
 
 
 def loaded(code: str) -> ModuleType:
-    module = ModuleType("recipe")
+    module = ModuleType("training_docs")
     exec(compile(code, "docs/training.md", "exec"), module.__dict__)
     return module
 
 
 def test_the_pytorch_loop_trains_and_its_clips_are_scored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("torch", reason="needs PyTorch")
-    recipe = loaded(block("From a training loop", "py"))
-    recipe.train(200, str(tmp_path / "out"))
+    module = loaded(block("From a training loop", "py"))
+    module.train(200, str(tmp_path / "out"))
     assert sorted(path.parent.parent.name for path in (tmp_path / "out").glob("*/reports/*.json")) == [
         "step_000100", "step_000100", "step_000200", "step_000200",
     ]  # fmt: skip
@@ -46,7 +46,7 @@ def test_the_pytorch_loop_trains_and_its_clips_are_scored(tmp_path: Path, capsys
 def test_the_lightning_callback_scores_after_each_validation(tmp_path: Path) -> None:
     pl = pytest.importorskip("lightning.pytorch", reason="needs Lightning")
     torch = pytest.importorskip("torch", reason="needs PyTorch")
-    recipe = loaded(block("Lightning", "py"))
+    module = loaded(block("Lightning", "py"))
 
     class Model(pl.LightningModule):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
@@ -66,7 +66,7 @@ def test_the_lightning_callback_scores_after_each_validation(tmp_path: Path) -> 
             return torch.full((16, 48, 64, 3), len(prompt), dtype=torch.uint8)
 
     data = torch.utils.data.DataLoader(torch.randn(8, 4), batch_size=2)
-    callback = recipe.MonitorCallback(tmp_path / "out", ["Lift the cup", "Open the drawer"])
+    callback = module.MonitorCallback(tmp_path / "out", ["Lift the cup", "Open the drawer"])
     trainer = pl.Trainer(
         max_epochs=2, callbacks=[callback], default_root_dir=tmp_path, accelerator="cpu", enable_progress_bar=False
     )

@@ -20,9 +20,9 @@ from robogaze.agreement.adjudication import consensus, named
 from robogaze.agreement.event_matching import MatchedClip
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.estimate import undefined
+from robogaze.evaluation.clip_rows import base_row, matchable
 from robogaze.evaluation.config import EvaluationConfig
 from robogaze.evaluation.estimates import Matrix, Scores, Values, estimates, macro_scores, micro_scores
-from robogaze.evaluation.rows import base_row, matchable
 from robogaze.judges.base import Judge
 from robogaze.judges.similarity import similarities
 from robogaze.metrics.scores import METRICS, macro, macro_n, micro, micro_n, with_clip_values

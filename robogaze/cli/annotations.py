@@ -30,7 +30,7 @@ def annotations(store: Path, out: Path | None, without_model: bool, domain: str 
     from robogaze.reporting.wording import count
     from robogaze.store import write_whole
     from robogaze.web.annotation_store import open_store
-    from robogaze.web.summary import submitted_reports, summarise
+    from robogaze.web.store_summary import submitted_reports, summarise
 
     opened = open_store(store, must_exist=True)
     summary = summarise(opened)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from robogaze.datasets.check import DecodedFacts
     from robogaze.datasets.layouts.importer import Imported
     from robogaze.datasets.manifest import ManifestEntry
+    from robogaze.datasets.manifest_check import DecodedFacts
     from robogaze.store import StoredRun
 
 SCHEMA_VERSION = 1
@@ -118,8 +118,8 @@ def check(manifest: Path, as_json: bool) -> int:
     import --hash`). For a file without a sha256, it is a problem if the file changed after the manifest was written.
     """
     from robogaze.cli import EXIT_ERROR
-    from robogaze.datasets.check import check_entries
     from robogaze.datasets.manifest import read_manifest
+    from robogaze.datasets.manifest_check import check_entries
     from robogaze.reporting.wording import count, printable
 
     entries = read_manifest(manifest)
@@ -142,7 +142,7 @@ def _decode(entry: ManifestEntry, advance: Callable[[int], None]) -> DecodedFact
     """Decode a clip and its initial frame. Raises VideoError if one cannot be read."""
     from hashlib import sha256
 
-    from robogaze.datasets.check import DecodedFacts
+    from robogaze.datasets.manifest_check import DecodedFacts
     from robogaze.media.decode import read_frames
     from robogaze.media.picture_files import open_picture
 

@@ -65,13 +65,13 @@ def plant(
     from robogaze.forge.plant.planting_config import load_planting_config
     from robogaze.run.clips import list_clips
 
-    recipe = load_planting_config(domain or default_domain())
-    glitches = recipe.select(only)
+    config = load_planting_config(domain or default_domain())
+    glitches = config.select(only)
     entries = list_clips(paths, instruction=instruction, layout=clips.parse_layout(layout)).entries
 
     from robogaze.forge.plant.planted_dataset import PlantingOptions, plant_clips
 
-    planting = PlantingOptions(recipe, glitches, each, seed)
+    planting = PlantingOptions(config, glitches, each, seed)
     interrupt.keeps_clips(out)
     with click.progressbar(length=len(entries), label="planting", file=sys.stderr) as bar:
         planted = plant_clips(entries, planting, out, lambda source: bar.update(1))

@@ -107,13 +107,13 @@ def simulate(
     from robogaze.forge.simulate.simulation_config import load_simulation_config
 
     name = domain or default_domain()
-    recipe = load_simulation_config(name).with_tasks(tasks)
-    recipe.world(world)  # an unknown name is an error before anything is written
+    config = load_simulation_config(name).with_tasks(tasks)
+    config.world(world)  # an unknown name is an error before anything is written
     if difficulty is not None:
-        recipe.difficulty(difficulty)
-    context = SimulationContext(out, load_domain(name), recipe, seed, size, cast("Gl", gl), world, difficulty)
+        config.difficulty(difficulty)
+    context = SimulationContext(out, load_domain(name), config, seed, size, cast("Gl", gl), world, difficulty)
     rates = (round(fps[0]), round(fps[1]))
-    plan = SimulationPlan(context, clips, select_types(recipe, types), clean_share, twins, seconds, rates)
+    plan = SimulationPlan(context, clips, select_types(config, types), clean_share, twins, seconds, rates)
     interrupt.keeps_clips(out)
     with click.progressbar(length=clips, label="simulating", file=sys.stderr) as bar:
         dataset = simulate_clips(plan, jobs, lambda: bar.update(1))

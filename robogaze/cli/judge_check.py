@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from robogaze.core.estimate import Estimate
     from robogaze.judges.base import Judge, Judgement
-    from robogaze.judges.check import JudgeCheck
+    from robogaze.judges.judge_check import JudgeCheck
     from robogaze.judges.rated_pairs import RatedPair
 
 SCHEMA_VERSION = 1
@@ -63,7 +63,7 @@ def judge_check(pairs: Path, judge: str, rubric: str, split: str | None, repeats
 
     from robogaze.cli import EXIT_UNFINISHED, quiet_retries
     from robogaze.judges import open_judge
-    from robogaze.judges.check import check_judge
+    from robogaze.judges.judge_check import check_judge
     from robogaze.judges.rated_pairs import read_rated_pairs
     from robogaze.judges.rubric import read_rubric
 

@@ -1,18 +1,18 @@
 """Checkpoints compared by what their reports say: no video, no model.
 
-compare.py        robogaze.compare: read runs and calibrations, compare
-comparison.py     the whole comparison, from runs to verdicts
-runs.py           a run, and which runs can be compared
-prompts.py        which clips were generated from the same prompt
-scope.py          clean rate or nothing-found rate, and in which dimensions
-clip_measures.py  what is measured of a clip
-leaderboard.py    the numbers of each run
-pairs.py          two runs on the prompts they share; bands of runs without a significant difference
-flips.py          which prompts changed, and which to look at first
-trend.py          the slope over training steps
-calibration.py    corrections for the judge's errors
-verdict.py        the results as sentences
-gate.py           rules a checkpoint must pass
+compare.py         robogaze.compare: read runs and calibrations, compare
+comparison.py      the whole comparison, from runs to verdicts
+runs.py            a run, and which runs can be compared
+prompt_pairing.py  which clips were generated from the same prompt
+scope.py           clean rate or nothing-found rate, and in which dimensions
+clip_measures.py   what is measured of a clip
+leaderboard.py     the numbers of each run
+pairs.py           two runs on the prompts they share; bands of runs without a significant difference
+flips.py           which prompts changed, and which to look at first
+trend.py           the slope over training steps
+calibration.py     corrections for the judge's errors
+verdict.py         the results as sentences
+gate.py            rules a checkpoint must pass
 """
 
 from robogaze.comparison.calibration import Calibration, CorrectedEstimate, pair_calibration

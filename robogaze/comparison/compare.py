@@ -17,7 +17,7 @@ from robogaze.annotations import (
 from robogaze.comparison.calibration import Calibration, pair_calibration
 from robogaze.comparison.comparison import Comparison, compare_runs
 from robogaze.comparison.leaderboard import ComparisonConfig
-from robogaze.comparison.prompts import AUTO
+from robogaze.comparison.prompt_pairing import AUTO
 from robogaze.comparison.runs import Run
 from robogaze.datasets.formats.base import ReadLog
 from robogaze.datasets.formats.read import iter_annotations
@@ -44,9 +44,9 @@ def compare(
     field, such as `checkpoint`.
 
     The other runs are compared with the `baseline`: the name or the path of a run, which need not be among `runs`.
-    Without a baseline, all pairs are compared. `pair_by` is a key in `robogaze.comparison.prompts.KEYS`, "auto" for the
-    first that works. `calibrations` are predictions for clips whose truth is in `references`, annotated by people; a
-    calibration with the name of a run corrects that run, a calibration without a name corrects all runs.
+    Without a baseline, all pairs are compared. `pair_by` is a key in `robogaze.comparison.prompt_pairing.KEYS`, "auto"
+    for the first that works. `calibrations` are predictions for clips whose truth is in `references`, annotated by
+    people; a calibration with the name of a run corrects that run, a calibration without a name corrects all runs.
 
     Raises InputError for what cannot be read, and for runs that cannot be compared.
     """

@@ -15,7 +15,7 @@ from robogaze.comparison.calibration import Calibration, CorrectedEstimate, corr
 from robogaze.comparison.clip_measures import CLEAN, MEASURES, rows
 from robogaze.comparison.leaderboard import ComparisonConfig, EventLabels, LeaderboardRow, leaderboard_row
 from robogaze.comparison.pairs import RunPair, adjusted_pairs, bands, clean_rate_difference, pair
-from robogaze.comparison.prompts import AUTO, PromptPairing, by_prompt
+from robogaze.comparison.prompt_pairing import AUTO, PromptPairing, by_prompt
 from robogaze.comparison.runs import Run, check_comparable
 from robogaze.comparison.scope import Scope, scope_of
 from robogaze.comparison.trend import Trend, trend

@@ -8,7 +8,7 @@ import numpy as np
 
 from robogaze.comparison.clip_measures import MEASURES, rows
 from robogaze.comparison.leaderboard import ComparisonConfig
-from robogaze.comparison.prompts import PromptPairing
+from robogaze.comparison.prompt_pairing import PromptPairing
 from robogaze.core.estimate import Estimate
 from robogaze.stats.interval import percentile
 from robogaze.stats.resample import Floats, draw_resamples

@@ -23,7 +23,7 @@ class Window(Data):
     frames: tuple[int, ...]
 
 
-class Observation(Data):
+class WindowObservation(Data):
     """A model's description of one window.
 
     `suspicions` are what looks wrong, apart from what is merely observed (`notes`). `busy` are the spans in which the

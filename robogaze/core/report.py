@@ -28,7 +28,7 @@ SCHEMA_VERSION: Literal[2] = 2
 VIEWS: Registry[Callable[["Report"], str]] = Registry(
     "report_views", {"notebook": "robogaze.reporting.pages.notebook:report_html"}
 )
-"""How a report shows itself, as HTML; imported when it is first shown."""
+"""The HTML view of a report in a notebook: the only link from `core` to a part above it, imported at first use."""
 
 Status = Literal["complete", "partial", "unscored"]
 Verdict = Literal["faulty", "clean", "undecided"]

@@ -6,7 +6,7 @@ comparisons.py systems against each other, or against a baseline
 clip_fields.py the fields that results are broken down by
 results.py     what an evaluation returns
 config.py      options, and conventions of matching
-rows.py        one clip under one system as rows of counts
+clip_rows.py   one clip under one system as rows of counts
 tables.py      the rows of a corpus
 estimates.py   rows to metrics with intervals, and usage per clip
 released.py    the released evaluators on the same annotations

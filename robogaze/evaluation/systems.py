@@ -14,6 +14,7 @@ from robogaze.core.estimate import Estimate
 from robogaze.datasets.pairing import Pairing, System
 from robogaze.errors import InputError
 from robogaze.evaluation.clip_fields import field_of, field_values, known_fields
+from robogaze.evaluation.clip_rows import F1_COLUMNS, Groups
 from robogaze.evaluation.comparisons import compare_systems, gains
 from robogaze.evaluation.config import DIMENSION_BONUSES, STRATA, EvaluationConfig
 from robogaze.evaluation.estimates import (
@@ -36,7 +37,6 @@ from robogaze.evaluation.results import (
     NamedMatch,
     SystemResult,
 )
-from robogaze.evaluation.rows import F1_COLUMNS, Groups
 from robogaze.evaluation.tables import (
     THRESHOLDS,
     SystemTables,

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.annotation import ClipAnnotation
+from robogaze.evaluation.clip_rows import EMPTY_ROW, ClipRows, Groups, base_row, count_clip, matchable
 from robogaze.evaluation.config import EvaluationConfig
-from robogaze.evaluation.rows import EMPTY_ROW, ClipRows, Groups, base_row, count_clip, matchable
 from robogaze.judges.base import Judge
 from robogaze.judges.similarity import judgements, similarities
 from robogaze.matching import Match

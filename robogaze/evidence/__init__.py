@@ -4,16 +4,16 @@ from robogaze.evidence.base import ClipSignals, FrameView, Signal, SignalExtract
 from robogaze.evidence.classifier import Classifier, class_signals, with_classes
 from robogaze.evidence.gaps import MeasurementGap, measurement_gaps
 from robogaze.evidence.rules import (
-    Condition,
     ExplainedFinding,
     RuleFinding,
+    SignalCondition,
     SignalRule,
     check_signals,
     describe_place,
     explained_findings,
     find,
 )
-from robogaze.evidence.summary import summarise
+from robogaze.evidence.signal_text import summarise
 from robogaze.registry import Registry
 
 EXTRACTORS: Registry[type[SignalExtractor]] = Registry(
@@ -48,12 +48,12 @@ __all__ = [
     "EXTRACTORS",
     "Classifier",
     "ClipSignals",
-    "Condition",
     "ExplainedFinding",
     "FrameView",
     "MeasurementGap",
     "RuleFinding",
     "Signal",
+    "SignalCondition",
     "SignalExtractor",
     "SignalRecorder",
     "SignalRule",

@@ -32,7 +32,7 @@ Frames = NDArray[np.bool_]
 """One value per frame."""
 
 
-class Condition(Data):
+class SignalCondition(Data):
     """A signal above or below a threshold, in the signal's unit; exactly one of the two is given.
 
     With `within_s` the condition also holds in frames this close to a frame in which it holds. `explanation` says, in
@@ -82,7 +82,7 @@ class Condition(Data):
         return int(np.where(within & np.isfinite(height), height, -np.inf).argmax())
 
 
-class SignalRule(Condition):
+class SignalRule(SignalCondition):
     """A condition with a minimum duration, and with conditions on other signals.
 
     `min_duration_s` 0 accepts a single frame. A finding reports the value of `reported_signal` at its peak, or the
@@ -91,10 +91,10 @@ class SignalRule(Condition):
 
     min_duration_s: float = Field(default=0.0, ge=0)
     merge_gap_s: float = Field(default=0.0, ge=0)
-    also: tuple[Condition, ...] = ()
-    unless: tuple[Condition, ...] = ()
-    undecidable_when: tuple[Condition, ...] = ()
-    extend_while: tuple[Condition, ...] = ()
+    also: tuple[SignalCondition, ...] = ()
+    unless: tuple[SignalCondition, ...] = ()
+    undecidable_when: tuple[SignalCondition, ...] = ()
+    extend_while: tuple[SignalCondition, ...] = ()
     reported_signal: str = ""
 
     @model_validator(mode="after")
@@ -142,7 +142,7 @@ class ExplainedFinding(Data):
     """
 
     finding: RuleFinding
-    condition: Condition
+    condition: SignalCondition
     peak: float
     unit: str
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from robogaze.core.events import Event, Evidence, Hypothesis, HypothesisVerdict, Reproduction
 from robogaze.core.time import Span
-from robogaze.interactive.decisions import CandidateAnswer
-from robogaze.interactive.trace import PlayEntry, Trace
+from robogaze.interactive.play_decisions import CandidateAnswer
+from robogaze.interactive.play_trace import PlayEntry, PlayTrace
 
 STEP_STAGE, RULING_STAGE = "play_step", "play_ruling"
 
@@ -116,7 +116,7 @@ def signs_of(candidate: CandidateAnswer, replies: Sequence[PlayEntry]) -> tuple[
     return tuple(signs)
 
 
-def new_claim(name: str, candidate: CandidateAnswer, dimension: str, trace: Trace) -> tuple[PlayClaim, str | None]:
+def new_claim(name: str, candidate: CandidateAnswer, dimension: str, trace: PlayTrace) -> tuple[PlayClaim, str | None]:
     """The claim of a candidate after the last reply, and an error in its evidence, None without an error."""
     replies, fault, signs = trace.since_restart(), None, tuple[str, ...]()
     try:

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from robogaze import __version__
 from robogaze.backends import ModelsConfig
 from robogaze.domains import Domain, load_domain
 from robogaze.domains.model import AgentMemory
 from robogaze.errors import InputError, OptionError
 from robogaze.interactive.environments.base import Mode
 from robogaze.interactive.play_client import PLAY_PROMPTS
+from robogaze.version import VERSION
 
 SCHEMA_VERSION = 1
 """The version of run.json."""
@@ -84,7 +84,7 @@ def configuration_of(options: PlayOptions, domain: Domain, models: ModelsConfig)
     """The content of run.json, which must be equal when a run is resumed. Environments and sessions may differ."""
     return {
         "schema_version": SCHEMA_VERSION,
-        "robogaze": __version__,
+        "robogaze": VERSION,
         "domain": {"id": domain.id, "version": domain.file.version, "fingerprint": domain.fingerprint},
         "pipeline": options.agent,
         "play": {

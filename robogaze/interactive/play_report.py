@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from robogaze import __version__
 from robogaze.core.clip import Clip, Layout
 from robogaze.core.coverage import Coverage
 from robogaze.core.report import Provenance, Report
 from robogaze.diagnose import versions
 from robogaze.interactive.screen import VIEW
 from robogaze.interactive.session import PlaySession
+from robogaze.version import VERSION
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def play_report(play: PlayId, session: PlaySession, uri: str, facts: dict[str, A
         clip=_clip(play, session, uri),
         domain=session.domain.ref,
         pipeline=str(facts["agent"]),
-        author=f"robogaze {__version__}",
+        author=f"robogaze {VERSION}",
         coverage={name: _coverage(session) for name in session.domain.dimensions},
         events=tuple(claim.event(number) for number, claim in enumerate(accepted, start=1)),
         hypotheses=tuple(claim.hypothesis() for claim in session.claims),

@@ -2,9 +2,9 @@
 
 import re
 
-from robogaze.interactive.decisions import Tool
 from robogaze.interactive.environments.base import Documents, EnvironmentFault, Observation
-from robogaze.interactive.trace import cut
+from robogaze.interactive.play_decisions import Tool
+from robogaze.interactive.play_trace import cut
 
 _LINES = re.compile(r"(?P<path>.+):(?P<first>\d+)(-(?P<last>\d+))?")
 

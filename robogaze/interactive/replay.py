@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from robogaze.interactive.environments.base import Environment, EnvironmentFault, Observation
-from robogaze.interactive.trace import PlayEntry
+from robogaze.interactive.play_trace import PlayEntry
 
 Commands = tuple[str, ...]
 Shows = Callable[[Commands], Awaitable[bool]]

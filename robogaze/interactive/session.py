@@ -22,14 +22,14 @@ from robogaze.domains.contract import record
 from robogaze.domains.model import AgentSpec
 from robogaze.errors import FailureKind
 from robogaze.interactive.claims import STEP_STAGE, PlayClaim, new_claim, signs_of
-from robogaze.interactive.decisions import READINGS, CandidateAnswer, StepAnswer, Tool, step_contract
 from robogaze.interactive.environments.base import Environment, EnvironmentFault, Observation
 from robogaze.interactive.play_client import PlayClient, PlayVariables
+from robogaze.interactive.play_decisions import READINGS, CandidateAnswer, StepAnswer, Tool, step_contract
 from robogaze.interactive.play_options import PlayOptions
+from robogaze.interactive.play_trace import PlayEntry, PlayTrace, shown
 from robogaze.interactive.readings import read_document
 from robogaze.interactive.replay import send
 from robogaze.interactive.screen import screen_images
-from robogaze.interactive.trace import PlayEntry, Trace, shown
 from robogaze.interactive.verification import Verifier
 from robogaze.stages.asking import NoAnswer, Query
 
@@ -60,7 +60,7 @@ class PlaySession:
     client: PlayClient
     environment: Environment
     fresh: Environment
-    trace: Trace = field(default_factory=Trace)
+    trace: PlayTrace = field(default_factory=PlayTrace)
     claims: list[PlayClaim] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     stopped: str = ""

@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from robogaze.core.events import Evidence
 from robogaze.domains.model import AgentSpec
 from robogaze.interactive.claims import RULING_STAGE, PlayClaim
-from robogaze.interactive.decisions import ReplayRuling
 from robogaze.interactive.environments.base import Environment
 from robogaze.interactive.play_client import PlayClient, PlayVariables
+from robogaze.interactive.play_decisions import ReplayRuling
+from robogaze.interactive.play_trace import PlayTrace, shown, shows_again
 from robogaze.interactive.replay import Commands, Replay, ReplayLimit, fewest, replay
 from robogaze.interactive.screen import screen_images
-from robogaze.interactive.trace import Trace, shown, shows_again
 from robogaze.stages.asking import NoAnswer, Query
 
 _REPLIES_SHOWN = 40
@@ -35,7 +35,7 @@ class Verifier:
     budget: int
     client: PlayClient
     fresh: Environment
-    trace: Trace
+    trace: PlayTrace
 
     async def verify(self, claim: PlayClaim, known: PlayVariables) -> None:
         """Replay a claim within the steps that are left, and decide it. Raises EnvironmentFault as `replay` does."""

@@ -8,7 +8,7 @@ table.py        similarities from a file or a folder of files
 unjudged.py     the pairs without a judgement, listed to be judged blind
 similarity.py   the similarities of all pairs of events of clips
 rated_pairs.py  pairs of descriptions with ratings
-check.py        how far a judge agrees with ratings
+judge_check.py  how far a judge agrees with ratings
 """
 
 from collections.abc import Callable, Mapping

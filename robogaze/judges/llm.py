@@ -17,7 +17,7 @@ from platformdirs import user_cache_path
 from pydantic import Field, create_model
 
 from robogaze.backends import AnswerStore, Model, ModelConfig, Models, ModelsConfig, Request
-from robogaze.backends.answers import UnreadableAnswer, read_completion
+from robogaze.backends.answer_parsing import UnreadableAnswer, read_completion
 from robogaze.domains import Prompts
 from robogaze.domains.contract import Answer, Text, json_schema
 from robogaze.domains.resources import resource_folder

@@ -14,11 +14,11 @@ from robogaze.dataframes import data_frame
 from robogaze.datasets.clean_clips import entry_of
 from robogaze.datasets.manifest import ManifestEntry
 from robogaze.errors import InputError, OptionError
+from robogaze.ranking.candidate_prompts import GIVEN, KEYS, prompt_key, read_prompts
 from robogaze.ranking.candidates import Candidate
 from robogaze.ranking.config import RankingConfig
 from robogaze.ranking.labels import Label, read_labels, read_scores
 from robogaze.ranking.order import PromptRanking, Unranked, rank_prompt
-from robogaze.ranking.prompts import GIVEN, KEYS, prompt_key, read_prompts
 from robogaze.ranking.reading import ReadClip, read_clips
 from robogaze.ranking.screening import RANDOM, Screening, screen
 from robogaze.ranking.weights import DEFAULT, RankingWeights, read_weights

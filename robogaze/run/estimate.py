@@ -14,7 +14,7 @@ from robogaze.backends import Completion, Models, ModelsConfig, Request
 from robogaze.backends.middleware.rate_limit import CHARACTERS_A_TOKEN, Price, estimated_tokens
 from robogaze.backends.rehearsal import RehearsalBackend
 from robogaze.core.report_summary import ReportSummary
-from robogaze.run.engines.base import ClipWorker, Task
+from robogaze.run.engines.base import ClipTask, ClipWorker
 from robogaze.stages.pipeline import Pipeline
 
 _REHEARSED = 3
@@ -42,7 +42,7 @@ class CostEstimate:
 
 
 async def estimate(
-    tasks: Sequence[Task],
+    tasks: Sequence[ClipTask],
     finished: Mapping[str, ReportSummary],
     pipeline: Pipeline,
     config: ModelsConfig,

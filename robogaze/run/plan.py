@@ -15,7 +15,7 @@ from robogaze.datasets import ManifestEntry, UnusableEntry, with_ids
 from robogaze.diagnose import content_sha256
 from robogaze.errors import InputError, RunError, VideoError
 from robogaze.media.picture_files import picture_bytes
-from robogaze.run.engines.base import Task
+from robogaze.run.engines.base import ClipTask
 from robogaze.run.retry import awaits_answer
 from robogaze.run.shards import random_order
 from robogaze.store import ManifestLine, RunFolder
@@ -42,7 +42,7 @@ class RunPlan:
 
     clips: Mapping[str, RunClip]
     finished: Mapping[str, ReportSummary]
-    tasks: Sequence[Task]
+    tasks: Sequence[ClipTask]
     unreadable: Sequence[Unreadable]
     repeated: Sequence[str]
     replaced: Mapping[str, str]
@@ -68,7 +68,7 @@ def make_plan(
         if changed is not None:
             replaced[clip_id] = "file" if changed == "sha256" else changed
         if summary is None or changed is not None or _is_scored_again(summary, retry_failed):
-            tasks.append(Task(clip_id, clip.entry))
+            tasks.append(ClipTask(clip_id, clip.entry))
         else:
             finished[clip_id] = summary
     order = random_order(seed)

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from robogaze import __version__
 from robogaze.backends import ModelsConfig
 from robogaze.domains import Domain, default_domain, domain_folders, load_domain
 from robogaze.errors import OptionError
 from robogaze.stages.pipeline import Pipeline
+from robogaze.version import VERSION
 
 SCHEMA_VERSION = 1
 """Of run.json."""
@@ -40,7 +40,7 @@ class RunSetup:
         """The content of run.json, without secrets: a run can be resumed only with an equal configuration."""
         return {
             "schema_version": SCHEMA_VERSION,
-            "robogaze": __version__,
+            "robogaze": VERSION,
             "domain": {
                 "id": self.domain.id,
                 "version": self.domain.file.version,

@@ -12,7 +12,7 @@ from typing import Any, TypedDict
 from pydantic import BaseModel
 
 from robogaze.backends import ClipTiming, Completion, Model, Models, Request
-from robogaze.backends.answers import UnreadableAnswer, read_completion
+from robogaze.backends.answer_parsing import UnreadableAnswer, read_completion
 from robogaze.core.pictures import FrameImage, Picture
 from robogaze.core.report import Call, Failure, Usage
 from robogaze.domains import Domain

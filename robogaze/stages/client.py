@@ -13,7 +13,7 @@ from typing import Any, TypedDict
 from robogaze.backends import ClipTiming, Models
 from robogaze.backends.config import SHEET_COLUMNS
 from robogaze.core.clip import Clip
-from robogaze.core.context import Memory, Observation, Segment
+from robogaze.core.context import Memory, Segment, WindowObservation
 from robogaze.core.pictures import FrameImage, Picture
 from robogaze.core.report import Call
 from robogaze.core.time import Span
@@ -52,7 +52,7 @@ class ContextVariables(TypedDict):
     task: Memory | None
     scene: Memory | None
     memory: Memory | None
-    observations: tuple[Observation, ...] | None
+    observations: tuple[WindowObservation, ...] | None
     suspicions: tuple[str, ...]
     segments: tuple[Segment, ...] | None
     measurements: tuple[str, ...] | None

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, Self
 
 from robogaze.core.clip import Clip
-from robogaze.core.context import Memory, ObjectTrack, Observation, Route, Segment
+from robogaze.core.context import Memory, ObjectTrack, Route, Segment, WindowObservation
 from robogaze.core.coverage import Coverage, furthest
 from robogaze.core.events import Event, Hypothesis
 from robogaze.core.report import Failure
@@ -47,8 +47,8 @@ class Context:
     task: Memory | None = None
     scene: Memory | None = None
     tracks: tuple[ObjectTrack, ...] | None = None
-    observations: tuple[Observation, ...] | None = None
-    scanned: tuple[Observation, ...] | None = None
+    observations: tuple[WindowObservation, ...] | None = None
+    scanned: tuple[WindowObservation, ...] | None = None
     memory: Memory | None = None
     segments: tuple[Segment, ...] | None = None
     routes: tuple[Route, ...] | None = None

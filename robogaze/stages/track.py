@@ -15,7 +15,7 @@ from robogaze.core.context import ObjectTrack
 from robogaze.core.events import Box
 from robogaze.core.sampling import Regime
 from robogaze.evidence.tracker.mask_tracking import ByMask
-from robogaze.evidence.tracker.tracking import BeginChase, FollowedObjects, can_follow
+from robogaze.evidence.tracker.tracking import FollowedObjects, StartFollower, can_follow
 from robogaze.media import DecodedClip
 from robogaze.media.decode import Image
 from robogaze.stages.base import Stage
@@ -55,14 +55,14 @@ class Track(Stage):
         numbers = Regime(rate_fps=RATE_FPS).frames(times_s, client.clip.duration_s)
         reasons = _reasons(tracks, client.decoded_clip)
         able = [track for place, track in enumerate(tracks) if place not in reasons]
-        boxes = await on_core(_follow, client.decoded_clip, able, numbers, learned_chase(client.models))
+        boxes = await on_core(_follow, client.decoded_clip, able, numbers, learned_follower(client.models))
         extended = iter([track.with_(boxes=found) for track, found in zip(able, boxes, strict=True)])
         tracks = tuple(track if place in reasons else next(extended) for place, track in enumerate(tracks))
         notes = tuple(_notes(tracks, reasons, len(numbers), times_s))
         return replace(context, tracks=tracks, notes=(*context.notes, *notes))
 
 
-def learned_chase(models: Models | None) -> BeginChase | None:
+def learned_follower(models: Models | None) -> StartFollower | None:
     """Following by the masks of the tracker that the models file names; None without a tracker."""
     if models is None or models.tracker is None:
         return None
@@ -87,7 +87,7 @@ def _reasons(tracks: Sequence[ObjectTrack], clip: DecodedClip) -> Mapping[int, s
 
 
 def _follow(
-    clip: DecodedClip, tracks: Sequence[ObjectTrack], numbers: Sequence[int], chase: BeginChase | None
+    clip: DecodedClip, tracks: Sequence[ObjectTrack], numbers: Sequence[int], start_follower: StartFollower | None
 ) -> list[dict[int, Box]]:
     """The boxes of each track in the frames in which its object is found."""
     boxes: list[dict[int, Box]] = [{} for _ in tracks]
@@ -97,12 +97,12 @@ def _follow(
         key = clip.layout.active.index(track.view), working_side_px(track.boxes[0], first)
         groups.setdefault(key, []).append(place)
     followed = [
-        (index, inside, FollowedObjects([tracks[place].boxes[0] for place in inside], chase, side_px))
+        (index, inside, FollowedObjects([tracks[place].boxes[0] for place in inside], start_follower, side_px))
         for (index, side_px), inside in groups.items()
     ]
     for number in numbers if followed else ():
         check()
-        pictures = clip.views(number, None if chase else SIDE_PX)
+        pictures = clip.views(number, None if start_follower else SIDE_PX)
         for index, inside, objects in followed:
             for place, found in zip(inside, objects.next(pictures[index]), strict=True):
                 if found is not None:

@@ -27,7 +27,7 @@ from robogaze.sync import run_sync
 from robogaze.web.annotation_reports import annotation_report
 from robogaze.web.annotation_store import AnnotationStore, Authorship, Revision
 from robogaze.web.annotator import Annotator, Conflict, Refused, Saved, Submitted
-from robogaze.web.drafts import ClipDraft, Decision, DraftEvent, Problem
+from robogaze.web.drafts import ClipDraft, Decision, DraftEvent, DraftProblem
 from robogaze.web.opening import AnnotationOptions, open_annotator
 from robogaze.web.starts import draft_events
 
@@ -130,7 +130,9 @@ class Adjudicator(Annotator):
         """Submit revision `base`, if every disagreement is decided."""
         undecided = self.compared[clip_id].undecided(self._decisions(clip_id))
         if undecided:
-            found = (Problem(event=each.id, field="choice", message="this is not decided yet") for each in undecided)
+            found = (
+                DraftProblem(event=each.id, field="choice", message="this is not decided yet") for each in undecided
+            )
             return Refused(tuple(found))
         return super().submit(name, clip_id, base)
 
@@ -258,24 +260,26 @@ def _chosen(decision: Decision, disagreement: Disagreement) -> Iterator[DraftEve
         yield from (event for event in disagreement.events.values() if event.id in decision.events)
 
 
-def _problems(decisions: Sequence[Decision], compared: ComparedClip) -> Iterator[Problem]:
+def _problems(decisions: Sequence[Decision], compared: ComparedClip) -> Iterator[DraftProblem]:
     """What keeps decisions from being saved."""
     known = {disagreement.id: disagreement for disagreement in compared.disagreements}
     for decision in decisions:
         disagreement = known.pop(decision.disagreement, None)
         if disagreement is None:
             message = "the annotators have no such disagreement, or it is decided twice; reload the page"
-            yield Problem(event=decision.disagreement, field="disagreement", message=message)
+            yield DraftProblem(event=decision.disagreement, field="disagreement", message=message)
             continue
         ids = {event.id for event in disagreement.events.values()}
         if bool(decision.events) != (decision.choice == "events") or not ids.issuperset(decision.events):
-            yield Problem(event=disagreement.id, field="events", message="name events of this disagreement")
+            yield DraftProblem(event=disagreement.id, field="events", message="name events of this disagreement")
         if (decision.merged is not None) != (decision.choice == "merged"):
-            yield Problem(
+            yield DraftProblem(
                 event=disagreement.id, field="merged", message="only the choice of merging has a merged event"
             )
         if decision.merged is not None and decision.merged.id != disagreement.id:
-            yield Problem(event=disagreement.id, field="merged", message="a merged event has the disagreement's id")
+            yield DraftProblem(
+                event=disagreement.id, field="merged", message="a merged event has the disagreement's id"
+            )
 
 
 def _signed(decision: Decision, before: Decision | None, name: str) -> Decision:

@@ -17,10 +17,10 @@ from robogaze.domains import Domain
 from robogaze.errors import VideoError
 from robogaze.web.annotation_reports import annotation_report
 from robogaze.web.annotation_store import AnnotationStore, Authorship, Revision
-from robogaze.web.calibration import calibration_feedback
+from robogaze.web.calibration_feedback import calibration_feedback
 from robogaze.web.clip_media import ClipMedia
 from robogaze.web.clip_queue import QueueProgress, assigned
-from robogaze.web.drafts import ClipDraft, DraftEvent, Problem, missing, problems
+from robogaze.web.drafts import ClipDraft, DraftEvent, DraftProblem, missing, problems
 from robogaze.web.starts import draft_events
 
 
@@ -42,7 +42,7 @@ class Conflict:
 class Refused:
     """Nothing is saved, because of these problems."""
 
-    problems: tuple[Problem, ...]
+    problems: tuple[DraftProblem, ...]
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ class ClipDraft(Data):
     decisions: tuple[Decision, ...] = Field(default=(), max_length=1000)
 
 
-class Problem(Data):
+class DraftProblem(Data):
     """Something that is wrong: the event's id (None for the whole annotation), the field, and a sentence."""
 
     event: str | None
@@ -101,7 +101,7 @@ def problems(
     *,
     start: Sequence[DraftEvent] = (),
     offered: Mapping[str, DraftEvent] | None = None,
-) -> Iterator[Problem]:
+) -> Iterator[DraftProblem]:
     """What keeps a draft from being saved.
 
     `start` are the events that the annotation started with. `offered` are a model's events under review, by id; None
@@ -116,34 +116,36 @@ def problems(
     seen: set[str] = set()
     for event in draft.events:
         if event.id in seen:
-            yield Problem(event=event.id, field="id", message="two events have this id")
+            yield DraftProblem(event=event.id, field="id", message="two events have this id")
         seen.add(event.id)
         yield from _label_problems(event, domain)
         yield from _time_problems(event, clip, known_times_s)
         yield from _review_problems(event, offered)
     if draft.clean and any(event.verdict != "rejected" for event in draft.events):
-        yield Problem(event=None, field="clean", message="a clean clip has no events")
+        yield DraftProblem(event=None, field="clean", message="a clean clip has no events")
 
 
-def missing(draft: ClipDraft, domain: Domain, offered: Mapping[str, DraftEvent] | None = None) -> Iterator[Problem]:
+def missing(
+    draft: ClipDraft, domain: Domain, offered: Mapping[str, DraftEvent] | None = None
+) -> Iterator[DraftProblem]:
     """What a draft still lacks to be submitted; `offered` as for `problems`."""
     verdicts = {event.id: event.verdict for event in draft.events}
     for event_id in offered or ():
         if verdicts.get(event_id) is None:
-            yield Problem(event=event_id, field="verdict", message="accept, edit or reject it")
+            yield DraftProblem(event=event_id, field="verdict", message="accept, edit or reject it")
     if not draft.clean and all(event.verdict == "rejected" for event in draft.events):
-        yield Problem(event=None, field="clean", message="mark an event, or mark the clip as clean")
+        yield DraftProblem(event=None, field="clean", message="mark an event, or mark the clip as clean")
     for event in draft.events:
         if event.verdict == "rejected":
             if not event.reason.strip():
-                yield Problem(event=event.id, field="reason", message="say why it is rejected")
+                yield DraftProblem(event=event.id, field="reason", message="say why it is rejected")
             continue
         for field in ("dimension", "type", "severity", "spans"):
             if not getattr(event, field):
-                yield Problem(event=event.id, field=field, message=f"{field} is missing")
+                yield DraftProblem(event=event.id, field=field, message=f"{field} is missing")
         if event.type is not None and domain.dimension_of.get(event.type) not in (event.dimension, None):
             owner = domain.dimension_of[event.type]
-            yield Problem(event=event.id, field="type", message=f"{event.type} is a type of {owner}")
+            yield DraftProblem(event=event.id, field="type", message=f"{event.type} is a type of {owner}")
 
 
 def frames_of(span: DraftSpan, clip: Clip) -> tuple[int, int]:
@@ -152,42 +154,44 @@ def frames_of(span: DraftSpan, clip: Clip) -> tuple[int, int]:
     return first, max(first + 1, clip.frame_at(span.end_s - 2 * RESOLUTION) + 1)
 
 
-def _label_problems(event: DraftEvent, domain: Domain) -> Iterator[Problem]:
+def _label_problems(event: DraftEvent, domain: Domain) -> Iterator[DraftProblem]:
     for name in (event.dimension, *event.secondary):
         if name is not None and name not in domain.dimensions:
-            yield Problem(event=event.id, field="dimension", message=f"{domain.id} has no dimension {name}")
+            yield DraftProblem(event=event.id, field="dimension", message=f"{domain.id} has no dimension {name}")
     if event.type is not None and event.type not in domain.types:
-        yield Problem(event=event.id, field="type", message=f"{domain.id} has no type {event.type}")
+        yield DraftProblem(event=event.id, field="type", message=f"{domain.id} has no type {event.type}")
 
 
-def _review_problems(event: DraftEvent, offered: Mapping[str, DraftEvent] | None) -> Iterator[Problem]:
+def _review_problems(event: DraftEvent, offered: Mapping[str, DraftEvent] | None) -> Iterator[DraftProblem]:
     """A verdict is for an event of the model, and an accepted one is as the model reports it."""
     model_event = None if offered is None else offered.get(event.id)
     if model_event is None:
         if event.origin != "person" or event.verdict is not None:
-            yield Problem(event=event.id, field="origin", message="no model reports this event")
+            yield DraftProblem(event=event.id, field="origin", message="no model reports this event")
     elif event.origin == "person":
-        yield Problem(event=event.id, field="origin", message="a model reports this event")
+        yield DraftProblem(event=event.id, field="origin", message="a model reports this event")
     elif event.verdict == "accepted" and _content(event) != _content(model_event):
-        yield Problem(event=event.id, field="verdict", message="it was changed, so it is edited, not accepted")
+        yield DraftProblem(event=event.id, field="verdict", message="it was changed, so it is edited, not accepted")
 
 
 def _content(event: DraftEvent) -> tuple[Any, ...]:
     return event.dimension, event.type, event.secondary, event.spans, event.severity, event.description
 
 
-def _time_problems(event: DraftEvent, clip: Clip, known_times_s: Collection[float]) -> Iterator[Problem]:
+def _time_problems(event: DraftEvent, clip: Clip, known_times_s: Collection[float]) -> Iterator[DraftProblem]:
     known = {round(time_s, 6) for time_s in (*known_times_s, clip.duration_s)}
     for span in event.spans:
         if not span.start_s < span.end_s <= clip.duration_s + RESOLUTION:
             where = f"[{span.start_s:g}, {span.end_s:g}] is not inside the {clip.duration_s:g} s of the clip"
-            yield Problem(event=event.id, field="spans", message=where)
+            yield DraftProblem(event=event.id, field="spans", message=where)
         for time_s in (span.start_s, span.end_s):
             if abs(time_s - round(time_s / GRID_S) * GRID_S) > RESOLUTION and round(time_s, 6) not in known:
-                yield Problem(event=event.id, field="spans", message=f"{time_s:g} s is not a multiple of {GRID_S:g} s")
+                yield DraftProblem(
+                    event=event.id, field="spans", message=f"{time_s:g} s is not a multiple of {GRID_S:g} s"
+                )
     if event.box is not None:
         box = event.box
         if not (0 < box.width <= 1 - box.x + RESOLUTION and 0 < box.height <= 1 - box.y + RESOLUTION):
-            yield Problem(event=event.id, field="box", message="the box is empty or reaches out of the picture")
+            yield DraftProblem(event=event.id, field="box", message="the box is empty or reaches out of the picture")
         if box.time_s > clip.duration_s + RESOLUTION:
-            yield Problem(event=event.id, field="box", message=f"{box.time_s:g} s is after the end of the clip")
+            yield DraftProblem(event=event.id, field="box", message=f"{box.time_s:g} s is after the end of the clip")

@@ -48,23 +48,23 @@ def wanted(usable_clips: int, renderings: int) -> list[bool]:
     return [number < usable_clips for number in range(renderings)]
 
 
-def choices(recipe: SimulationConfig, mild: bool) -> list[tuple[Variation, ...]]:
+def choices(config: SimulationConfig, mild: bool) -> list[tuple[Variation, ...]]:
     """What renderings of a prompt can show; the first variation decides how the arm moves."""
-    plain = next(variation for variation in recipe.clean if variation.make == "plain")
-    simple = [fault for fault in recipe.faults if not fault.single_view and not fault.last and fault.arms != 2]
+    plain = next(variation for variation in config.clean if variation.make == "plain")
+    simple = [fault for fault in config.faults if not fault.single_view and not fault.last and fault.arms != 2]
     edits: list[tuple[Variation, ...]] = [(plain, fault) for fault in simple if fault.make in EDITS]
     if not mild:
         return edits + [(fault,) for fault in simple if fault.make in BEHAVIOURS]
-    least = {fault.make: min(case.level for case in fault.severity) for fault in recipe.faults}
-    clean = [(variation,) for variation in recipe.clean if variation.make in BEHAVIOURS and variation.make != "plain"]
-    unusual = [(plain, variation) for variation in recipe.clean if variation.make in EDITS]
+    least = {fault.make: min(case.level for case in fault.severity) for fault in config.faults}
+    clean = [(variation,) for variation in config.clean if variation.make in BEHAVIOURS and variation.make != "plain"]
+    unusual = [(plain, variation) for variation in config.clean if variation.make in EDITS]
     return [(plain,), *clean, *unusual, *(pair for pair in edits if least[pair[1].make] < UNUSABLE)]
 
 
 def prompt_clips(context: SimulationContext, prompt: int, renderings: int) -> list[Report]:
     """The renderings of a prompt, in random order. Raises NoValidDraw if no scene allows them."""
     rng = np.random.default_rng([context.seed, prompt])
-    recipe = context.recipe.with_tasks((str(rng.choice(_TASKS)),))
+    config = context.config.with_tasks((str(rng.choice(_TASKS)),))
     third = renderings // 3
     targets = [
         bool(target) for target in rng.permutation(wanted(int(rng.integers(third, renderings - third + 1)), renderings))
@@ -72,7 +72,7 @@ def prompt_clips(context: SimulationContext, prompt: int, renderings: int) -> li
     seconds = float(rng.uniform(6.0, 8.0))
     for draw in range(MAX_DRAWS):
         found: list[Report] = []
-        left = {mild: choices(recipe, mild) for mild in (True, False)}
+        left = {mild: choices(config, mild) for mild in (True, False)}
         for number, target in enumerate(targets):
             for place in rng.permutation(len(left[target])):
                 variations = left[target][place]
@@ -125,8 +125,8 @@ def main() -> None:
     parser.add_argument("--size", type=int, nargs=2, default=(640, 480))
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    recipe = load_simulation_config("robot")
-    context = SimulationContext(options.out, load_domain("robot"), recipe, options.seed, tuple(options.size))
+    config = load_simulation_config("robot")
+    context = SimulationContext(options.out, load_domain("robot"), config, options.seed, tuple(options.size))
     reports = list(generate(context, options.prompts, options.renderings, options.jobs))
     write_annotations(reports, options.out)
     labels = [

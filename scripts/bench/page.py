@@ -124,17 +124,17 @@ def visited(chromium: Any, path: str, index: Path) -> dict[str, float]:
 
 def written(folder: Path, domain: Domain, clips: int, pictures: int) -> tuple[dict[str, Path], Path]:
     """The index of each layout of one run, and the folder of the data files of the second."""
-    whole, beside = folder / "whole", folder / "beside"
-    (beside / "page").mkdir(parents=True)
+    whole, separate = folder / "whole", folder / "separate"
+    (separate / "page").mkdir(parents=True)
     whole.mkdir()
-    for root in (whole, beside):
+    for root in (whole, separate):
         write_clip(root / "clip.mp4", FRAMES, 320, 192)
     with patch.object(bundles, "IN_PAGE_CHARACTERS", sys.maxsize):
         ((name, text),) = run_files(pages(domain, clips, pictures), [], domain, "bench")
         (whole / name).write_text(text, encoding="utf-8")
     for name, text in run_files(pages(domain, clips, pictures), [], domain, "bench"):
-        (beside / name).write_text(text, encoding="utf-8")
-    return {"inside": whole / "index.html", "as written": beside / "index.html"}, beside / "page"
+        (separate / name).write_text(text, encoding="utf-8")
+    return {"inside": whole / "index.html", "as written": separate / "index.html"}, separate / "page"
 
 
 def main() -> None:
@@ -156,9 +156,9 @@ def main() -> None:
         print(f"{args.clips} clips with {args.pictures} pictures each; medians of {args.visits} visits\n")
         print("| data | index.html, MB | files beside, MB | list, s | clip, s |\n|---|---|---|---|---|")
         for name, index in layouts.items():
-            beside = sum(path.stat().st_size for path in files.glob("*.js")) if name != "inside" else 0
+            bundles = sum(path.stat().st_size for path in files.glob("*.js")) if name != "inside" else 0
             times = " | ".join(f"{median(visit[what] for visit in seen[name]):.2f}" for what in ("list", "clip"))
-            print(f"| {name} | {index.stat().st_size / 1e6:.1f} | {beside / 1e6:.1f} | {times} |")
+            print(f"| {name} | {index.stat().st_size / 1e6:.1f} | {bundles / 1e6:.1f} | {times} |")
         ratio = median(visit["list"] for visit in seen["inside"]) / median(
             visit["list"] for visit in seen["as written"]
         )

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from robogaze.core.estimate import Estimate
-from robogaze.judges.check import JudgeAgreement, judge_agreement, same_event_auc
+from robogaze.judges.judge_check import JudgeAgreement, judge_agreement, same_event_auc
 from robogaze.judges.offline import (
     FIT,
     HELD_OUT,

@@ -4,7 +4,7 @@
     python scripts/research/fit_pixels.py fit/ fit2/ fit3/ --cache measured/ --write
     python scripts/research/fit_pixels.py lost1/ lost2/ --cache measured/ --only measured/dropped_frames --write
 
-docs/pixels.md has the whole recipe. First the classifier is fitted (scripts/research/fit_classes.py), then the rules.
+docs/pixels.md describes all steps. First the classifier is fitted (scripts/research/fit_classes.py), then the rules.
 Each clip is measured once. Clean synthetic clips (tests/evidence/cases.py) are added, because the simulator has no
 lamps, pans, noise and plain tables.
 

@@ -22,7 +22,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from robogaze.core.estimate import Estimate
 from robogaze.judges.base import Judgement
-from robogaze.judges.check import check_judge
+from robogaze.judges.judge_check import check_judge
 from robogaze.judges.offline import FIT, HELD_OUT, RUBRIC, data_folder, judge_pairs, read_features, read_pairs
 from robogaze.judges.offline.concepts import Floats
 from robogaze.judges.rated_pairs import RatedPair

@@ -72,22 +72,24 @@ def similarity(reference: str, prediction: str) -> float:
 def demo_annotators(names: Sequence[str], seed: int = 0) -> list[ClipAnnotation]:
     """Annotators of the demonstration clips: the first sees what is there, the others nearly so."""
     reports = [Report.model_validate_json(line) for line in DEMO.read_text().splitlines()]
-    truth = [replace(annotation_of(one, "demo"), author=names[0]) for one in reports]
+    truth = [replace(annotation_of(report, "demo"), author=names[0]) for report in reports]
     rng = Random(seed)
-    return truth + [replace(_seen_by(rng, one), author=name) for name in names[1:] for one in truth]
+    return truth + [replace(_seen_by(rng, annotation), author=name) for name in names[1:] for annotation in truth]
 
 
-def _seen_by(rng: Random, one: ClipAnnotation) -> ClipAnnotation:
+def _seen_by(rng: Random, annotation: ClipAnnotation) -> ClipAnnotation:
     """The account of somebody less exact: ends move, severities change by one, an event is missed now and then."""
-    seen = tuple(_reported(rng, finding, one.duration_s or 0) for finding in one.findings if rng.random() > 0.15)
-    return replace(one, findings=seen)
+    seen = tuple(
+        _reported(rng, finding, annotation.duration_s or 0) for finding in annotation.findings if rng.random() > 0.15
+    )
+    return replace(annotation, findings=seen)
 
 
-def _reported(rng: Random, one: AnnotatedEvent, end_s: float) -> AnnotatedEvent:
+def _reported(rng: Random, event: AnnotatedEvent, end_s: float) -> AnnotatedEvent:
     spans = [
-        (max(0.0, span.start - rng.random() / 2), min(end_s, span.end + rng.random() / 2)) for span in one.spans[:1]
+        (max(0.0, span.start - rng.random() / 2), min(end_s, span.end + rng.random() / 2)) for span in event.spans[:1]
     ]
-    severity = min(5, max(1, (one.severity or 3) + rng.choice((-1, 0, 0, 1))))
-    words = one.description.split()
-    text = " ".join(word for word in words if rng.random() > 0.2) or one.description
-    return replace(one, spans=tuple(Span(*span) for span in spans), severity=severity, description=text)
+    severity = min(5, max(1, (event.severity or 3) + rng.choice((-1, 0, 0, 1))))
+    words = event.description.split()
+    text = " ".join(word for word in words if rng.random() > 0.2) or event.description
+    return replace(event, spans=tuple(Span(*span) for span in spans), severity=severity, description=text)

@@ -31,17 +31,19 @@ def plain_measures(annotation_set: AnnotationSet, dimension: str | None) -> dict
     matches = [(clip, *match) for clip in about for match in all_matches(clip)]
     units = [unit for clip in about for unit in units_of(clip, [match[1:] for match in matches if match[0] is clip])]
 
-    def asked(one: AnnotatedEvent) -> bool:
-        return dimension is None or one.dimension == dimension
+    def asked(event: AnnotatedEvent) -> bool:
+        return dimension is None or event.dimension == dimension
 
-    def label(one: AnnotatedEvent) -> Label:
-        return one.dimension if dimension is None or one.dimension is None else one.dimension == dimension
+    def label(event: AnnotatedEvent) -> Label:
+        return event.dimension if dimension is None or event.dimension is None else event.dimension == dimension
 
     detection = [
         {annotation.author: any(map(asked, annotation.findings)) for annotation in clip.annotations} for clip in about
     ]
     labels = [
-        {who: label(one) for who, one in unit.items() if label(one) is not None} for unit in units if len(unit) > 1
+        {who: label(event) for who, event in unit.items() if label(event) is not None}
+        for unit in units
+        if len(unit) > 1
     ]
     pairs = [(a, b) for _, (_, a), (_, b) in matches if asked(a) or asked(b)]
     severities = [
@@ -51,7 +53,7 @@ def plain_measures(annotation_set: AnnotationSet, dimension: str | None) -> dict
     ]
     every = [(clip, *two) for clip in about for two in combinations(clip.annotations, 2)]
     events = sum(asked(event) for _, *two in every for annotation in two for event in annotation.findings)
-    ends = sum(asked(one) for _, (_, a), (_, b) in matches for one in (a, b))
+    ends = sum(asked(event) for _, (_, a), (_, b) in matches for event in (a, b))
     cohen_only = len(annotation_set.annotators) == 2
     everyone = whole_panel(annotation_set)
     return {
@@ -76,15 +78,15 @@ def whole_panel(annotation_set: AnnotationSet) -> dict[str, list[set[str]]]:
     """Who rated each clip, and the dimension of each matched event: what the choice of a kappa depends on."""
     clips = [{annotation.author for annotation in clip.annotations} for clip in annotation_set.clips]
     units = [unit for clip in annotation_set.clips for unit in units_of(clip, all_matches(clip))]
-    return {"clips": clips, "units": [{who for who, one in unit.items() if one.dimension} for unit in units]}
+    return {"clips": clips, "units": [{who for who, event in unit.items() if event.dimension} for unit in units]}
 
 
 def sizes(raters: Sequence[set[str]]) -> set[int]:
-    return {len(one) for one in raters if len(one) > 1}
+    return {len(names) for names in raters if len(names) > 1}
 
 
-def seconds(one: AnnotatedEvent) -> set[int]:
-    return {second for span in one.spans for second in range(int(span.start), int(span.end))}
+def seconds(event: AnnotatedEvent) -> set[int]:
+    return {second for span in event.spans for second in range(int(span.start), int(span.end))}
 
 
 def overlap(one: AnnotatedEvent, other: AnnotatedEvent) -> float:
@@ -130,17 +132,18 @@ def mean(values: Sequence[float]) -> float:
 
 def kappa(ratings: Sequence[dict[str, Label]], two: bool, sizes: set[int]) -> float:
     if two:
-        return plain.cohen([[one[who] for who in sorted(one)] for one in ratings if len(one) == 2])
-    given = [list(one.values()) for one in ratings if len(one) > 1]
+        return plain.cohen([[rating[who] for who in sorted(rating)] for rating in ratings if len(rating) == 2])
+    given = [list(rating.values()) for rating in ratings if len(rating) > 1]
     if len(sizes) > 1 or not given:
         return plain.alpha(given, "nominal")
     return plain.fleiss(given)
 
 
 def mean_cohen(ratings: Sequence[dict[str, Label]]) -> float:
-    names = sorted({who for one in ratings for who in one})
+    names = sorted({who for rating in ratings for who in rating})
     found = [
-        plain.cohen([(one[a], one[b]) for one in ratings if a in one and b in one]) for a, b in combinations(names, 2)
+        plain.cohen([(rating[a], rating[b]) for rating in ratings if a in rating and b in rating])
+        for a, b in combinations(names, 2)
     ]
     return mean([value for value in found if not math.isnan(value)])
 
@@ -151,10 +154,10 @@ def timeline_alpha(clips: Sequence[Sequence[Sequence[set[int]]]]) -> float:
     for observers in clips:
         joined = [runs(events) for events in observers]
         marks = [set().union(*units) for units in joined]
-        places += [second in one for one in marks for second in range(SECONDS)]
+        places += [second in marked for marked in marks for second in range(SECONDS)]
         squares += sum(len(unit) ** 2 for units in joined for unit in units)
         for second in range(SECONDS):
-            said = [second in one for one in marks]
+            said = [second in marked for marked in marks]
             apart += sum(a != b for a, b in permutations(said, 2)) / (len(said) - 1)
     total, marked = len(places), sum(places)
     different = 2 * marked * (total - marked)

@@ -88,7 +88,7 @@ async def test_a_label_given_by_a_single_annotator_is_kept() -> None:
 async def test_what_one_alone_reports_goes_to_a_person_and_the_clip_is_not_finished() -> None:
     ann = annotation("ann", "a", event(0, 4, "cup falls"), event(6, 9, "hand stops"))
     found = adjudicate([await matched(ann, annotation("bob", "a", event(6, 9, "hand stops")))], "frames")
-    assert [(one.clip_id, one.events, one.reasons) for one in found.queue] == [
+    assert [(entry.clip_id, entry.events, entry.reasons) for entry in found.queue] == [
         ("a", (("ann", replace(event(0, 4, "cup falls"), id="e1")),), ("not reported by bob",))
     ]
     assert (found.annotations[0].status, len(found.annotations[0].findings)) == ("partial", 1)
@@ -108,7 +108,7 @@ async def test_all_reasons_are_listed() -> None:
 async def test_every_two_of_three_must_overlap() -> None:
     # 0-6 and 4-10 share less than 0.6, though each shares 0.6 with 0-10.
     found = await settled(event(0, 6), event(0, 10), event(4, 10))
-    assert [one.reasons for one in found.queue] == [("times overlap with an IoU of 0.20 only",)]
+    assert [entry.reasons for entry in found.queue] == [("times overlap with an IoU of 0.20 only",)]
 
 
 async def test_a_clip_that_all_find_clean_is_clean() -> None:

@@ -24,7 +24,7 @@ async def test_everything_is_there_for_all_clips_each_dataset_dimension_and_pair
     halves = [replace(annotation, fields={"split": "ab"[number % 2]}) for number, annotation in enumerate(annotations)]
     found = await result(*halves)
     assert found.overall.clips == 10
-    assert {name: one.clips for name, one in found.datasets.items()} == {"a": 5, "b": 5}
+    assert {name: dataset.clips for name, dataset in found.datasets.items()} == {"a": 5, "b": 5}
     assert len(found.dimensions) == 6
     assert list(found.pairs) == [("ann", "bob"), ("ann", "eve"), ("bob", "eve")]
     assert found.ceiling.whole.n + found.ceiling.without == 30
@@ -60,16 +60,17 @@ async def test_other_names_of_annotators_change_no_number() -> None:
     for key in ("macro", "micro", "per_dataset", "annotations_without_consensus"):
         assert after["human_ceiling"][key] == before["human_ceiling"][key]
     of_pairs = [
-        {frozenset(one["annotators"]): one["tiou"]["value"] for one in told["per_pair"]} for told in (before, after)
+        {frozenset(pair["annotators"]): pair["tiou"]["value"] for pair in written["per_pair"]}
+        for written in (before, after)
     ]
     assert {frozenset(names[name] for name in pair): value for pair, value in of_pairs[0].items()} == of_pairs[1]
 
 
-def numbers(told: object) -> object:
+def numbers(written: object) -> object:
     """All of it but ids."""
-    if isinstance(told, dict):
-        return {key: numbers(value) for key, value in told.items() if key != "id"}
-    return [numbers(one) for one in told] if isinstance(told, list | tuple) else told
+    if isinstance(written, dict):
+        return {key: numbers(value) for key, value in written.items() if key != "id"}
+    return [numbers(entry) for entry in written] if isinstance(written, list | tuple) else written
 
 
 async def test_clips_of_one_prompt_are_one_piece_of_evidence() -> None:
@@ -96,7 +97,7 @@ async def test_clips_of_one_prompt_are_one_piece_of_evidence() -> None:
         assert four.high - four.low == pytest.approx(one.high - one.low, rel=0.1), name
         assert free.high - free.low < 0.75 * (four.high - four.low), name
     ceilings = [found.ceiling.whole.macro["desc_f1"] for found in (alone, together, no_shared_dimensions)]
-    widths = [one.high - one.low for one in ceilings]
+    widths = [ceiling.high - ceiling.low for ceiling in ceilings]
     assert widths[1] == pytest.approx(widths[0], rel=1e-6)
     assert widths[2] < 0.75 * widths[1]
 
@@ -118,7 +119,7 @@ async def test_iou_can_be_exact() -> None:
 async def test_nothing_to_compare_is_undefined_and_no_error() -> None:
     found = await result(annotation("ann", "a", event(0, 4)), annotation("bob", "b", event(0, 4)))
     assert found.annotation_set.single_annotator == ("a", "b")
-    assert {one.why for _, one in found.overall.estimates()} == {"no clip has two annotators"}
+    assert {estimate.why for _, estimate in found.overall.estimates()} == {"no clip has two annotators"}
     assert json.loads(json.dumps(agreement_json(found), allow_nan=False))["overall"]["tiou"] == {
         "value": None, "low": None, "high": None, "n": 0, "why": "no clip has two annotators"
     }  # fmt: skip

@@ -27,8 +27,8 @@ async def ceiling(*annotations: ClipAnnotation) -> Ceiling:
     return await human_ceiling(matched, annotation_set.annotators, WordJudge(), TERMS)
 
 
-def told(one: Estimate) -> tuple[float, int]:
-    return round(one.value, 9), one.n
+def rounded(estimate: Estimate) -> tuple[float, int]:
+    return round(estimate.value, 9), estimate.n
 
 
 async def test_each_of_two_is_scored_against_the_other() -> None:
@@ -36,12 +36,12 @@ async def test_each_of_two_is_scored_against_the_other() -> None:
     ann = [annotation("ann", "a", event(0, 4, "cup")), annotation("ann", "b")]
     bob = [annotation("bob", "a", event(0, 4, "cup"), event(6, 9, "hand")), annotation("bob", "b")]
     found = await ceiling(*ann, *bob)
-    assert told(found.annotators["ann"].macro["desc_precision"]) == (1.0, 1)
-    assert told(found.annotators["ann"].macro["desc_recall"]) == (0.5, 1)
-    assert told(found.annotators["bob"].macro["desc_precision"]) == (0.5, 1)
-    assert told(found.whole.macro["desc_precision"]) == (0.75, 2)
-    assert told(found.whole.micro["desc_precision"]) == (round(2 / 3, 9), 3)
-    assert told(found.whole.micro["clean_accuracy"]) == (1.0, 2)
+    assert rounded(found.annotators["ann"].macro["desc_precision"]) == (1.0, 1)
+    assert rounded(found.annotators["ann"].macro["desc_recall"]) == (0.5, 1)
+    assert rounded(found.annotators["bob"].macro["desc_precision"]) == (0.5, 1)
+    assert rounded(found.whole.macro["desc_precision"]) == (0.75, 2)
+    assert rounded(found.whole.micro["desc_precision"]) == (round(2 / 3, 9), 3)
+    assert rounded(found.whole.micro["clean_accuracy"]) == (1.0, 2)
     assert (found.whole.n, found.without, found.failed) == (4, 0, 0)
     assert found.whole.macro.keys() == METRICS.keys()
 
@@ -52,7 +52,7 @@ async def test_each_of_three_is_scored_against_the_consensus_of_the_others() -> 
     bob = annotation("bob", "a", event(0, 4, "cup"), event(6, 9, "hand"))
     found = await ceiling(ann, bob, annotation("eve", "a", event(0, 1, "cup")))
     assert (found.whole.n, found.without) == (1, 2)
-    assert told(found.annotators["eve"].macro["miou"]) == (0.25, 1)
+    assert rounded(found.annotators["eve"].macro["miou"]) == (0.25, 1)
     assert not found.annotators["ann"].macro["miou"].defined
     assert found.annotators["ann"].macro["miou"].why == "no annotator can be scored against the others"
 
@@ -68,13 +68,13 @@ async def test_the_row_of_an_annotator_is_that_of_a_system_in_evaluate(seed: int
         system = System.of(name, [annotation for annotation in annotations if annotation.author == name])
         (row,) = (await evaluate(pair(references, [system]), WordJudge(), TERMS)).systems
         for ours, theirs in ((found.annotators[name].macro, row.macro), (found.annotators[name].micro, row.micro)):
-            assert {metric: same(one) for metric, one in ours.items()} == {
-                metric: same(one) for metric, one in theirs.items()
+            assert {metric: same(estimate) for metric, estimate in ours.items()} == {
+                metric: same(estimate) for metric, estimate in theirs.items()
             }
 
 
-def same(one: Estimate) -> tuple[float | None, int]:
-    return (None if math.isnan(one.value) else round(one.value, 9)), one.n
+def same(estimate: Estimate) -> tuple[float | None, int]:
+    return (None if math.isnan(estimate.value) else round(estimate.value, 9)), estimate.n
 
 
 async def test_the_whole_pools_the_annotators_and_takes_clips_with_all_of_them() -> None:
@@ -89,18 +89,18 @@ async def test_there_is_a_row_for_every_dataset() -> None:
     annotations = [annotation(name, clip, event(0, end, "cup"), fields={"split": clip}) for clip in ("a", "b")
                 for name, end in (("ann", 4), ("bob", 4 if clip == "a" else 2))]  # fmt: skip
     found = await ceiling(*annotations)
-    assert {name: told(row.macro["miou"]) for name, row in found.datasets.items()} == {"a": (1.0, 2), "b": (0.5, 2)}
+    assert {name: rounded(row.macro["miou"]) for name, row in found.datasets.items()} == {"a": (1.0, 2), "b": (0.5, 2)}
 
 
 async def test_a_failed_judgement_leaves_the_estimate_and_gives_bounds() -> None:
     ann = [annotation("ann", "a", event(0, 4, "unreadable")), annotation("ann", "b", event(0, 4, "cup"))]
     bob = [annotation("bob", "a", event(0, 4, "cup")), annotation("bob", "b", event(0, 4, "cup"))]
     found = await ceiling(*ann, *bob)
-    assert (found.failed, told(found.whole.macro["desc_f1"])) == (2, (1.0, 2))
+    assert (found.failed, rounded(found.whole.macro["desc_f1"])) == (2, (1.0, 2))
     assert found.worst is not None
     assert found.best is not None
-    assert told(found.worst.macro["desc_f1"]) == (0.5, 4)
-    assert told(found.best.macro["desc_f1"]) == (1.0, 4)
+    assert rounded(found.worst.macro["desc_f1"]) == (0.5, 4)
+    assert rounded(found.best.macro["desc_f1"]) == (1.0, 4)
 
 
 async def test_without_a_case_nothing_is_defined() -> None:
@@ -116,5 +116,5 @@ async def test_a_judge_is_asked_as_for_a_system_and_about_events_by_their_names(
     )
     matched, _ = await match_annotators(annotation_set.clips, WordJudge(), "iou*similarity", "frames")
     await human_ceiling(matched, annotation_set.annotators, judge, TERMS)
-    asked = {(one.reference_id, one.prediction_id, one.reference_type, one.prediction_type) for one in judge.asked}
+    asked = {(pair.reference_id, pair.prediction_id, pair.reference_type, pair.prediction_type) for pair in judge.asked}
     assert asked == {("bob/e1", "ann/e1", "t", "t"), ("ann/e1", "bob/e1", "t", "t")}

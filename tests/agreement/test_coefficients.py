@@ -118,7 +118,7 @@ async def test_the_timeline_asks_when_anything_is_wrong_and_not_how_many_events_
 async def test_a_clip_is_at_least_as_long_as_what_is_marked_in_it_and_one_of_unknown_length_has_no_timeline() -> None:
     ann, bob = clips("ann", [event(0, 12)], [event(0, 4)]), clips("bob", [event(0, 12)], [event(0, 2)])
     assert (await measured(*ann, *bob)).timeline_alpha.n == 2
-    unknown = [replace(one, duration_s=None) for one in (*ann, *bob)]
+    unknown = [replace(annotation, duration_s=None) for annotation in (*ann, *bob)]
     assert (await measured(*unknown)).timeline_alpha.why == "no clip's length is known"
 
 
@@ -181,9 +181,9 @@ async def test_every_number_is_that_of_an_independent_implementation(seed: int, 
             found, annotation_set.annotators, choose_kappas(found, annotation_set.annotators), DRAWING, dimension
         )
         plain = plain_measures(annotation_set, dimension)
-        told = {name: estimate.value for name, estimate in ours.estimates()}
-        assert told.keys() == plain.keys()
-        assert all(same(told[name], plain[name]) for name in told), (told, plain)
+        computed = {name: estimate.value for name, estimate in ours.estimates()}
+        assert computed.keys() == plain.keys()
+        assert all(same(computed[name], plain[name]) for name in computed), (computed, plain)
 
 
 def same(one: float, other: float) -> bool:
@@ -196,7 +196,7 @@ def random_accounts(rng: Random, annotators: int, missing: float, clips: int = 6
         truth = [random_event(rng) for _ in range(rng.randrange(4))]
         for number in range(annotators):
             if rng.random() >= missing:
-                seen = [slightly_else(rng, one) for one in truth if rng.random() > 0.2]
+                seen = [slightly_else(rng, event) for event in truth if rng.random() > 0.2]
                 extra = [random_event(rng)] if rng.random() < 0.2 else []
                 annotations.append(annotation(f"p{number}", f"clip{clip}", *seen, *extra))
     return annotations
@@ -213,14 +213,14 @@ def random_event(rng: Random) -> AnnotatedEvent:
     return event(start, rng.randint(start + 1, 10), text, **labels)
 
 
-def slightly_else(rng: Random, one: AnnotatedEvent) -> AnnotatedEvent:
-    start = max(0, int(one.spans[0].start) - rng.randrange(2))
-    end = min(10, int(one.spans[0].end) + rng.randrange(2))
-    words = [word for word in one.description.split() if rng.random() > 0.3] + rng.sample(WORDS, rng.randrange(5))
-    dimension = one.dimension if rng.random() > 0.3 else rng.choice(("x", "y", "z"))
-    severity = one.severity if rng.random() > 0.5 else rng.randint(1, 5)
+def slightly_else(rng: Random, event: AnnotatedEvent) -> AnnotatedEvent:
+    start = max(0, int(event.spans[0].start) - rng.randrange(2))
+    end = min(10, int(event.spans[0].end) + rng.randrange(2))
+    words = [word for word in event.description.split() if rng.random() > 0.3] + rng.sample(WORDS, rng.randrange(5))
+    dimension = event.dimension if rng.random() > 0.3 else rng.choice(("x", "y", "z"))
+    severity = event.severity if rng.random() > 0.5 else rng.randint(1, 5)
     text = " ".join(words) or "nothing"
-    return replace(one, spans=(Span(start, end),), description=text, dimension=dimension, severity=severity)
+    return replace(event, spans=(Span(start, end),), description=text, dimension=dimension, severity=severity)
 
 
 # Intervals.
@@ -231,10 +231,12 @@ async def test_intervals_hold_their_value_and_follow_the_seed() -> None:
     found, again = await measured(*annotations), await measured(*annotations)
     other = await measured(*annotations, config=DRAWING.with_(seed=1))
     assert repr(found) == repr(again)
-    assert {name: one.value for name, one in found.estimates()} == {name: one.value for name, one in other.estimates()}
+    assert {name: estimate.value for name, estimate in found.estimates()} == {
+        name: estimate.value for name, estimate in other.estimates()
+    }
     assert found.tiou.low != other.tiou.low
-    for name, one in found.estimates():
-        assert one.low <= one.value <= one.high, name
+    for name, estimate in found.estimates():
+        assert estimate.low <= estimate.value <= estimate.high, name
 
 
 async def test_events_are_drawn_with_their_clip() -> None:
@@ -252,7 +254,7 @@ async def test_events_are_drawn_with_their_clip() -> None:
 async def test_clips_are_drawn_within_their_dataset() -> None:
     # One clip a dataset: every resample is the same, and an interval would be an invention.
     ann, bob = clips("ann", [event(0, 4)], [event(0, 4)]), clips("bob", [event(0, 4)], [event(0, 1)])
-    no_shared_dimensions = [replace(one, fields={"split": one.clip_id}) for one in (*ann, *bob)]
+    no_shared_dimensions = [replace(annotation, fields={"split": annotation.clip_id}) for annotation in (*ann, *bob)]
     found = (await measured(*no_shared_dimensions)).tiou
     assert (found.value, found.why) == (0.625, "every resample gives the same value")
     assert math.isnan(found.low)
@@ -268,7 +270,7 @@ REST = ("dimension_kappa", "tiou", "severity_alpha", "description_similarity", "
 
 
 def reasons(found: AgreementScores) -> Mapping[str, str]:
-    return {name: one.why for name, one in found.estimates() if not one.defined}
+    return {name: estimate.why for name, estimate in found.estimates() if not estimate.defined}
 
 
 async def test_one_annotator_has_no_agreement() -> None:

@@ -26,9 +26,9 @@ def pairs(pair: MatchedClip) -> set[tuple[str, str]]:
     return {(pair.finding(match.first).description, pair.finding(match.second).description) for match in pair.matches}
 
 
-def described(one: MatchedClip) -> list[tuple[str | None, ...]]:
+def described(clip: MatchedClip) -> list[tuple[str | None, ...]]:
     """The descriptions of each unit."""
-    return [tuple(None if found is None else found.description for found in unit) for unit in one.units]
+    return [tuple(None if found is None else found.description for found in unit) for unit in clip.units]
 
 
 async def test_events_that_share_time_and_words_are_matched() -> None:
@@ -100,9 +100,9 @@ async def test_between_equal_weights_neither_names_nor_the_order_of_events_decid
     assert found[0] == found[1]
 
 
-def severities(one: MatchedClip) -> list[set[int | None]]:
+def severities(clip: MatchedClip) -> list[set[int | None]]:
     return sorted(
-        ({one.finding(match.first).severity, one.finding(match.second).severity} for match in one.matches), key=str
+        ({clip.finding(match.first).severity, clip.finding(match.second).severity} for match in clip.matches), key=str
     )
 
 

@@ -19,7 +19,7 @@ def agreement(ratings: Ratings) -> RatingAgreement:
 def table(*units: str) -> Ratings:
     """One letter a rating, - for none: `table("bb-", "bnb")`."""
     names = tuple(f"p{number}" for number in range(max(map(len, units))))
-    return Ratings(names, {f"u{number:03}": tuple(None if one == "-" else one for one in unit)
+    return Ratings(names, {f"u{number:03}": tuple(None if label == "-" else label for label in unit)
                            for number, unit in enumerate(units)})  # fmt: skip
 
 
@@ -100,25 +100,25 @@ def test_alpha_is_that_of_its_definition_with_ratings_missing(seed: int) -> None
     found = agreement(table(*units))
     counted = [Counter(unit.replace("-", "")) for unit in units]
     assert found.overall.value == pytest.approx(
-        plain.alpha([list(one.elements()) for one in counted], "nominal"), abs=1e-9
+        plain.alpha([list(unit.elements()) for unit in counted], "nominal"), abs=1e-9
     )
-    assert found.once == sum(one.total() < 2 for one in counted)
-    everything = [value for one in counted if one.total() > 1 for value in one.elements()]
+    assert found.once == sum(unit.total() < 2 for unit in counted)
+    everything = [value for unit in counted if unit.total() > 1 for value in unit.elements()]
     expected = sum(a != b for a, b in permutations(everything, 2)) / (len(everything) * (len(everything) - 1))
-    for label, one in found.labels.items():
+    for label, coefficient in found.labels.items():
         # A unit in which three labels lead is a third of each.
         parts = [(part(unit, label), unit) for unit in counted if unit.total() > 1]
         no_shared_dimensions = sum(share * disagreement(unit) for share, unit in parts)
         values = sum(share * unit.total() for share, unit in parts)
         assert (
-            one.value == pytest.approx(1 - no_shared_dimensions / values / expected, abs=1e-9)
+            coefficient.value == pytest.approx(1 - no_shared_dimensions / values / expected, abs=1e-9)
             if values
-            else not one.defined
+            else not coefficient.defined
         )
 
 
 def part(unit: Counter[str], label: str) -> float:
-    leading = [one for one, times in unit.items() if times == max(unit.values())]
+    leading = [label for label, times in unit.items() if times == max(unit.values())]
     return (label in leading) / len(leading)
 
 
@@ -150,7 +150,7 @@ def test_the_figures_of_gbqa_table_2_come_about_by_no_number_of_split_votes() ->
         (_table_2(a, b) for a in range(60) for b in range(60)),
         key=lambda found: max(abs(one - other) for one, other in zip(found, printed, strict=True)),
     )
-    assert [round(one, 3) for one in nearest] == [0.891, 0.911, 0.905]
+    assert [round(value, 3) for value in nearest] == [0.891, 0.911, 0.905]
     assert max(abs(one - other) for one, other in zip(nearest, printed, strict=True)) > 0.006
 
 

@@ -187,5 +187,5 @@ def test_media_path_that_is_no_folder_is_refused(tmp_path: Path) -> None:
 def test_how_pictures_are_sent_is_in_no_key_and_in_no_run(tmp_path: Path) -> None:
     by_file = config(send="file", media_path=tmp_path, reuse_pictures=True)
     assert by_file.answer_settings() == config().answer_settings()
-    opened = [Models.open(one, None, {})["vlm"].backend.identity for one in (by_file, config())]
+    opened = [Models.open(models, None, {})["vlm"].backend.identity for models in (by_file, config())]
     assert opened[0] == opened[1]

@@ -31,7 +31,7 @@ def write(path: Path, accounts: list[ClipAnnotation]) -> Path:
     return path
 
 
-def told(robogaze: Shell, *arguments: Any) -> dict[str, Any]:
+def agreement(robogaze: Shell, *arguments: Any) -> dict[str, Any]:
     ran = robogaze("agree", *arguments, *FEW, "--json")
     assert ran.code == 0, ran.err
     found: dict[str, Any] = json.loads(ran.out)
@@ -47,7 +47,7 @@ def test_tables_are_data_and_carry_their_judge(robogaze: Shell, annotators: list
 
 
 def test_json_holds_the_numbers(robogaze: Shell, annotators: list[Path]) -> None:
-    found = told(robogaze, *annotators)
+    found = agreement(robogaze, *annotators)
     assert found["annotators"] == ["ann", "bob", "eve"]
     assert found["overall"]["tiou"]["low"] < found["overall"]["tiou"]["value"] < found["overall"]["tiou"]["high"]
     assert (found["resamples"], found["match"], found["by"]) == (50, "iou*similarity", "split")
@@ -60,17 +60,17 @@ def test_one_file_by_several_annotators_is_the_same_as_a_file_for_each(
     assert robogaze("agree", together, *FEW, "--json").out == robogaze("agree", *annotators, *FEW, "--json").out
 
 
-def test_who_is_not_named_goes_by_the_name_of_the_file(robogaze: Shell, tmp_path: Path) -> None:
+def test_an_annotator_without_a_name_has_that_of_the_file(robogaze: Shell, tmp_path: Path) -> None:
     accounts = [replace(annotation, author="") for annotation in demo_annotators(["ann"])]
     paths = [write(tmp_path / f"{name}.csv", accounts) for name in ("zoe", "max")]
-    assert told(robogaze, *paths)["annotators"] == ["max", "zoe"]
+    assert agreement(robogaze, *paths)["annotators"] == ["max", "zoe"]
 
 
-def test_two_files_by_one_author_are_told_apart_by_names_that_are_given(robogaze: Shell) -> None:
+def test_names_distinguish_two_files_by_one_author(robogaze: Shell) -> None:
     ran = robogaze("agree", DEMO, DEMO)
     assert ran.code == 1
     assert "robogaze agree ANN=FILE BOB=FILE" in ran.err
-    assert told(robogaze, f"ann={DEMO}", f"bob={DEMO}")["annotators"] == ["ann", "bob"]
+    assert agreement(robogaze, f"ann={DEMO}", f"bob={DEMO}")["annotators"] == ["ann", "bob"]
 
 
 def test_one_annotator_has_no_agreement_and_the_exit_code_says_so(robogaze: Shell, annotators: list[Path]) -> None:
@@ -96,14 +96,14 @@ def test_annotators_of_other_clips_have_no_agreement(robogaze: Shell, tmp_path: 
     assert json.loads(ran.out)["overall"]["tiou"]["value"] is None
 
 
-def test_ratings_of_nothing_twice_have_no_agreement(robogaze: Shell, tmp_path: Path) -> None:
+def test_ratings_without_a_unit_rated_twice_have_no_agreement(robogaze: Shell, tmp_path: Path) -> None:
     votes = tmp_path / "votes.csv"
     votes.write_text("unit,annotator,label\n1,ann,bug\n2,bob,no\n")
     ran = robogaze("agree", "--ratings", votes, *FEW)
     assert (ran.code, "nothing could be computed: nothing was rated twice" in ran.err) == (1, True)
 
 
-def test_everything_is_written_and_what_is_settled_can_be_a_reference(
+def test_everything_is_written_and_settled_events_can_be_references(
     robogaze: Shell, annotators: list[Path], tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
@@ -115,20 +115,20 @@ def test_everything_is_written_and_what_is_settled_can_be_a_reference(
     queue = json.loads((out / "agreement.json").read_text())["adjudication"]["queue"]
     with (out / "queue.csv").open(newline="") as file:
         assert len({row["event"] for row in csv.DictReader(file)}) == len(queue) > 0
-    again = told(robogaze, out / "consensus.csv", annotators[0])
+    again = agreement(robogaze, out / "consensus.csv", annotators[0])
     assert again["counts"]["unfinished"]
     assert again["overall"]["clips"] == 10 - len(again["counts"]["unfinished"])
 
 
-def test_a_terminal_shows_the_head_of_a_long_queue(robogaze: Shell, tmp_path: Path) -> None:
+def test_a_terminal_shows_the_first_rows_of_a_long_queue(robogaze: Shell, tmp_path: Path) -> None:
     alone = [
         replace(annotation, clip_id=f"{annotation.clip_id}{number}")
         for number in range(3)
         for annotation in demo_annotators(["ann"])
     ]
-    nobody = [replace(one, author="bob", findings=()) for one in alone]
+    nobody = [replace(annotation, author="bob", findings=()) for annotation in alone]
     ran = robogaze("agree", write(tmp_path / "all.csv", [*alone, *nobody]), *FEW)
-    events = sum(len(one.findings) for one in alone)
+    events = sum(len(annotation.findings) for annotation in alone)
     assert f"To be settled by a person: {events} events" in ran.out
     assert f"{events - 10} more are not shown; --out DIR writes all." in ran.out
 
@@ -162,7 +162,7 @@ def test_what_cannot_be_read_is_named(robogaze: Shell, annotators: list[Path], t
     assert (ran.code, "bob.csv:2: status" in ran.err) == (1, True)
 
 
-def test_labels_of_two_taxonomies_are_compared_only_when_told(robogaze: Shell, tmp_path: Path) -> None:
+def test_labels_of_two_taxonomies_are_compared_only_on_request(robogaze: Shell, tmp_path: Path) -> None:
     other = tmp_path / "other.jsonl"
     lines = [json.loads(line) for line in DEMO.read_text().splitlines()]
     for line in lines:
@@ -170,7 +170,7 @@ def test_labels_of_two_taxonomies_are_compared_only_when_told(robogaze: Shell, t
     other.write_text("".join(json.dumps(line) + "\n" for line in lines))
     ran = robogaze("agree", f"ann={DEMO}", f"bob={other}")
     assert (ran.code, "--mixed" in ran.err) == (1, True)
-    assert told(robogaze, f"ann={DEMO}", f"bob={other}", "--mixed")["overall"]["tiou"]["value"] == 1.0
+    assert agreement(robogaze, f"ann={DEMO}", f"bob={other}", "--mixed")["overall"]["tiou"]["value"] == 1.0
 
 
 def test_ratings_are_another_kind_of_input(robogaze: Shell, tmp_path: Path) -> None:
@@ -187,5 +187,5 @@ def test_ratings_are_another_kind_of_input(robogaze: Shell, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("arguments", [(), ("--ratings", "votes.csv", "ann.csv"), ("ann.csv", "--match", "words")])
-def test_what_makes_no_sense_is_a_usage_error(robogaze: Shell, arguments: tuple[str, ...]) -> None:
+def test_invalid_options_are_a_usage_error(robogaze: Shell, arguments: tuple[str, ...]) -> None:
     assert robogaze("agree", *arguments).code == 2

@@ -88,7 +88,7 @@ def test_an_open_page_finds_a_server_that_is_started_again(tmp_path: Path) -> No
     assert (tmp_path / "annotations.sqlite.address").stat().st_mode & 0o077 == 0
 
 
-def test_ctrl_c_says_what_is_kept(tmp_path: Path) -> None:
+def test_ctrl_c_reports_what_is_kept(tmp_path: Path) -> None:
     with annotating(tmp_path, str(CLIPS), "--as", "ann") as process, process.client() as client:
         client.get("/api/queue")
         process.popen.send_signal(signal.SIGINT)
@@ -167,7 +167,7 @@ def test_another_taxonomy_is_refused(tmp_path: Path, robogaze: Shell) -> None:
         ),
     ],
 )
-def test_what_makes_no_sense_is_a_usage_error(robogaze: Shell, arguments: tuple[str, ...], message: str) -> None:
+def test_invalid_options_are_a_usage_error(robogaze: Shell, arguments: tuple[str, ...], message: str) -> None:
     ran = robogaze("annotate", CLIPS, *arguments)
     assert (ran.code, message in ran.err) == (2, True), ran.err
 

@@ -48,7 +48,7 @@ def test_two_folders_become_two_runs_and_a_comparison(robogaze: Shell, checkpoin
     assert (out / "index.html").is_file()
 
 
-def test_clips_of_earlier_commands_are_compared_too_and_that_is_said(
+def test_clips_of_earlier_commands_are_compared_and_reported(
     robogaze: Shell, checkpoints: list[Path], tmp_path: Path
 ) -> None:
     command = ("bench", *checkpoints, "--out", tmp_path / "out", "--json")

@@ -31,13 +31,13 @@ def gate(tmp_path: Path) -> Path:
     return path
 
 
-def told(ran: Ran) -> Any:
+def printed(ran: Ran) -> Any:
     assert ran.code == 0, ran.err
     return json.loads(ran.out)
 
 
 def test_json_holds_runs_pairs_and_a_verdict(robogaze: Shell, runs: list[Path]) -> None:
-    found = told(robogaze("compare", *runs, *FEW, "--baseline", "base", "--json"))
+    found = printed(robogaze("compare", *runs, *FEW, "--baseline", "base", "--json"))
     assert found["schema_version"] == 2
     assert found["rate"] == {"key": "clean_rate", "name": "clean rate", "dimensions": None}
     base, new = found["runs"]
@@ -66,10 +66,10 @@ def test_without_a_model_there_is_a_nothing_found_rate_and_a_gate_on_the_clean_r
                                                    for at in range(4)])
         for name, kinds in (("base", {"shape_hole": 3}), ("new", {}))
     ]  # fmt: skip
-    found = told(robogaze("compare", *paths, *FEW, "--baseline", "base", "--json"))
+    found = printed(robogaze("compare", *paths, *FEW, "--baseline", "base", "--json"))
     assert found["rate"] == {"key": "nothing_found_rate", "name": "nothing-found rate", "dimensions": ["colour"]}
-    assert [one["nothing_found_rate"]["value"] for one in found["runs"]] == [0.5, 1.0]
-    assert not any("clean_rate" in one for one in found["runs"])
+    assert [run["nothing_found_rate"]["value"] for run in found["runs"]] == [0.5, 1.0]
+    assert not any("clean_rate" in run for run in found["runs"])
     assert found["runs"][0]["per_dimension"]["shape"]["value"] == 0.5  # of all clips that cover it partially
     assert found["pairs"][0]["flips"]["fixed"] == 2
     said = " ".join(robogaze("compare", *paths, *FEW).out.split())
@@ -96,8 +96,8 @@ def test_runs_that_share_no_prompt_cannot_be_compared_and_the_exit_code_says_so(
     assert robogaze("compare", paths[0], *FEW, "--json").code == 0, "a single run has its numbers"
 
 
-def test_flips_begin_with_what_deserves_a_look(robogaze: Shell, runs: list[Path]) -> None:
-    flips = told(robogaze("compare", *runs, *FEW, "--json"))["pairs"][0]["flips"]
+def test_the_most_severe_new_fault_is_the_first_flip(robogaze: Shell, runs: list[Path]) -> None:
+    flips = printed(robogaze("compare", *runs, *FEW, "--json"))["pairs"][0]["flips"]
     assert {kind: flips[kind] for kind in ("new", "fixed", "same", "unknown")} == {
         "new": 1, "fixed": 3, "same": 5, "unknown": 1
     }  # fmt: skip
@@ -107,7 +107,7 @@ def test_flips_begin_with_what_deserves_a_look(robogaze: Shell, runs: list[Path]
     )  # fmt: skip
 
 
-def test_tables_are_data_and_begin_with_the_leaderboard(robogaze: Shell, runs: list[Path]) -> None:
+def test_tables_go_to_stdout_and_begin_with_the_leaderboard(robogaze: Shell, runs: list[Path]) -> None:
     ran = robogaze("compare", *runs, *FEW)
     assert (ran.code, ran.err) == (0, "")
     said = " ".join(ran.out.split())
@@ -124,7 +124,7 @@ def test_a_terminal_shows_the_beginning_of_a_long_table(robogaze: Shell, tmp_pat
     ]
     said = " ".join(robogaze("compare", *paths, *FEW).out.split())
     assert "The first 10 of 12; --out and --json contain all." in said
-    assert len(told(robogaze("compare", *paths, *FEW, "--json"))["pairs"][0]["flips"]["clips"]) == 12
+    assert len(printed(robogaze("compare", *paths, *FEW, "--json"))["pairs"][0]["flips"]["clips"]) == 12
 
 
 def test_out_holds_every_table_and_the_json(robogaze: Shell, runs: list[Path], tmp_path: Path) -> None:
@@ -146,13 +146,13 @@ def test_out_holds_every_result_and_a_page(robogaze: Shell, runs: list[Path], tm
 def test_a_cost_that_is_not_known_is_null(robogaze: Shell, tmp_path: Path) -> None:
     reports = [report(f"a-p{at}", usage=Usage(calls=1, cost_usd=cost)) for at, cost in enumerate((0.1, 0.3, None))]
     path = write_reports(tmp_path / "a.jsonl", reports)
-    found = told(robogaze("compare", path, *FEW, "--json"))["runs"][0]["cost_per_clip_usd"]
+    found = printed(robogaze("compare", path, *FEW, "--json"))["runs"][0]["cost_per_clip_usd"]
     assert (found["value"], found["n"]) == (pytest.approx(0.2), 2)
     write_reports(path, reports[2:])
-    assert told(robogaze("compare", path, *FEW, "--json"))["runs"][0]["cost_per_clip_usd"]["value"] is None
+    assert printed(robogaze("compare", path, *FEW, "--json"))["runs"][0]["cost_per_clip_usd"]["value"] is None
 
 
-def test_a_gate_that_fails_says_which_rule_and_exits_with_3(
+def test_a_failed_gate_names_the_rule_and_exits_with_3(
     robogaze: Shell, runs: list[Path], gate: Path, tmp_path: Path
 ) -> None:
     junit = tmp_path / "gate.xml"
@@ -169,7 +169,7 @@ def test_a_gate_that_fails_says_which_rule_and_exits_with_3(
     assert "shape_hole" in (failure.get("message") or "")
 
 
-def test_a_gate_that_is_passed_exits_with_0(robogaze: Shell, runs: list[Path], gate: Path) -> None:
+def test_a_passed_gate_exits_with_0(robogaze: Shell, runs: list[Path], gate: Path) -> None:
     ran = robogaze("compare", *runs, *FEW, "--baseline", "new", "--gate", gate, "--json")
     assert (ran.code, ran.err) == (0, "")
     assert json.loads(ran.out)["gate"]["passed"] is True
@@ -193,13 +193,15 @@ def test_a_run_of_several_checkpoints_is_split_by_them(robogaze: Shell, tmp_path
     ]
     path = write_reports(tmp_path / "all.jsonl", reports)
     assert "--by checkpoint compares them" in robogaze("compare", path, *FEW).err
-    found = told(robogaze("compare", path, "--by", "checkpoint", *FEW, "--json"))
-    assert [one["name"] for one in found["runs"]] == ["step_1000", "step_2000", "step_3000"]
+    found = printed(robogaze("compare", path, "--by", "checkpoint", *FEW, "--json"))
+    assert [run["name"] for run in found["runs"]] == ["step_1000", "step_2000", "step_3000"]
     assert found["trend"]["per_1000_steps"]["clean_rate"]["value"] == pytest.approx(0.2)
     assert found["order"][0] == "step_3000"
 
 
-def test_unreadable_clips_go_to_their_checkpoint_or_are_said_to_go_to_none(robogaze: Shell, tmp_path: Path) -> None:
+def test_unreadable_clips_count_for_their_checkpoint_or_are_reported_without_one(
+    robogaze: Shell, tmp_path: Path
+) -> None:
     path = write_reports(tmp_path / "all", [report(f"{name}-p0", checkpoint=name) for name in "ab"])
     (path / "run.json").write_text("{}")
     line = {"clip_id": "b-p1", "path": "../b-p1.mp4", "checkpoint": "b", "instruction": "p1"}
@@ -208,7 +210,7 @@ def test_unreadable_clips_go_to_their_checkpoint_or_are_said_to_go_to_none(robog
     (path / "unreadable.json").write_text(json.dumps(unreadable))
     ran = robogaze("compare", path, "--by", "checkpoint", *FEW, "--json")
     found = json.loads(ran.out)["runs"]
-    assert [(one["name"], one["clips"]["unreadable"], one["unplaced"]) for one in found] == [("a", 0, 1), ("b", 1, 1)]
+    assert [(run["name"], run["clips"]["unreadable"], run["unplaced"]) for run in found] == [("a", 0, 1), ("b", 1, 1)]
     said = (
         "all: the checkpoint of 1 unreadable clips is not known; they are in no run's numbers (see unplaced in --json)"
     )
@@ -232,25 +234,25 @@ def test_reports_keep_the_labels_of_their_domain_and_tables_take_a_named_one(
     assert "'colour_shift' is not a type of robot" in ran.err
     table = tmp_path / "table.csv"
     table.write_text("clip_id,type,start_s,end_s,description\nc1,object_floating,0,1,it floats\n")
-    found = told(robogaze("compare", table, *FEW, "--json"))
+    found = printed(robogaze("compare", table, *FEW, "--json"))
     assert list(found["runs"][0]["per_type"]) == ["object_floating"]
     assert found["runs"][0]["per_dimension"] != {}
 
 
-def test_the_judges_errors_are_taken_off(robogaze: Shell, runs: list[Path], tmp_path: Path) -> None:
+def test_the_errors_of_the_judge_are_corrected(robogaze: Shell, runs: list[Path], tmp_path: Path) -> None:
     said = write_reports(tmp_path / "said.jsonl", [report(f"c{at}") for at in range(40)])
     true = write_reports(
         tmp_path / "true.jsonl",
         [report(f"c{at}", {"colour_shift": 3} if at < 8 else {}, author="ann", pipeline="person") for at in range(40)],
     )
-    found = told(robogaze("compare", *runs, *FEW, "--calibration", said, "--reference", true, "--json"))
+    found = printed(robogaze("compare", *runs, *FEW, "--calibration", said, "--reference", true, "--json"))
     clean = found["runs"][0]["calibrated"]["clean_rate"]
     assert (clean["naive"]["value"], clean["corrected"]["value"]) == (0.5, pytest.approx(0.3))
     assert found["runs"][0]["calibrated"]["labels"] == 40
     shown = " ".join(robogaze("compare", *runs, *FEW, "--calibration", said, "--reference", true).out.split())
     assert "prediction-powered inference" in shown
     own = [part for run in runs for part in ("--calibration", f"{run.stem}={said}")]
-    pair = told(robogaze("compare", *runs, *FEW, *own, "--reference", true, "--json"))["pairs"][0]
+    pair = printed(robogaze("compare", *runs, *FEW, *own, "--reference", true, "--json"))["pairs"][0]
     assert pair["corrected"]["difference"]["value"] == pytest.approx(2 / 9)  # nine prompts with two complete clips
     refused = robogaze("compare", *runs, "--calibration", f"other={said}", "--reference", true)
     assert (refused.code, "the calibration other is for none of the runs" in refused.err) == (2, True)
@@ -263,7 +265,7 @@ def test_the_judges_errors_are_taken_off(robogaze: Shell, runs: list[Path], tmp_
         (("--junit", "x"), "--junit needs --gate"),
     ],
 )
-def test_options_that_belong_together(robogaze: Shell, runs: list[Path], options: tuple[str, ...], said: str) -> None:
+def test_options_that_need_each_other(robogaze: Shell, runs: list[Path], options: tuple[str, ...], said: str) -> None:
     ran = robogaze("compare", *runs, *options)
     assert ran.code == 2
     assert said in ran.err
@@ -275,9 +277,7 @@ def test_a_fault_in_a_gate_is_named_before_anything_is_read(robogaze: Shell, run
     assert (ran.code, ran.err) == (1, f"error: {gate}:2: rules.0.clean_rte: unknown key\n")
 
 
-def test_a_run_of_which_nothing_could_be_read_is_in_the_count(
-    robogaze: Shell, runs: list[Path], tmp_path: Path
-) -> None:
+def test_a_run_without_a_readable_clip_is_counted(robogaze: Shell, runs: list[Path], tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
     (empty / "unreadable.json").write_text('[{"uri": "a.mp4", "reason": "no video"}]')

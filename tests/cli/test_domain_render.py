@@ -53,7 +53,7 @@ def test_a_stage_without_a_model_says_so(robogaze: Shell) -> None:
         (("full", "verify", "cup", "--run", "nowhere"), 1, "nowhere holds no run (there is no run.json)"),
     ],
 )
-def test_mistakes_list_what_there_is(robogaze: Shell, arguments: tuple[str, ...], code: int, says: str) -> None:
+def test_unknown_names_list_the_known_ones(robogaze: Shell, arguments: tuple[str, ...], code: int, says: str) -> None:
     ran = robogaze("domain", "render", *arguments)
     assert ran.code == code
     assert says in ran.err

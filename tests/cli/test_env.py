@@ -48,7 +48,7 @@ def test_check_ends_with_1_where_a_check_fails(robogaze: Shell, tmp_path: Path) 
     ]
 
 
-def test_check_of_a_hub_that_is_not_there_ends_with_5(robogaze: Shell) -> None:
+def test_check_of_an_unreachable_hub_ends_with_5(robogaze: Shell) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{closed.getsockname()[1]}"

@@ -102,7 +102,7 @@ def test_an_unknown_baseline_is_refused_before_anything_is_read(robogaze: Shell,
     assert "--baseline: odl is none of the predictions: old, new" in ran.err
 
 
-def test_floors_can_be_left_out(robogaze: Shell, files: tuple[Path, Path], table: str) -> None:
+def test_controls_can_be_left_out(robogaze: Shell, files: tuple[Path, Path], table: str) -> None:
     _, out, _ = evaluate(robogaze, files, "--judge", "offline", "--json", "--no-floors")
     found = json.loads(out)
     assert (found["floors"], found["floor"], "type_prior" in found["controls"]) == (False, None, False)
@@ -110,7 +110,7 @@ def test_floors_can_be_left_out(robogaze: Shell, files: tuple[Path, Path], table
     found = json.loads(out)
     assert found["controls"]["type_prior"]["macro"]["desc_f1"]["n"] == 2
     assert found["floor"]["macro"]["desc_f1"]["value"] < found["macro"]["desc_f1"]["value"]
-    assert {name: one["bound"] for name, one in found["controls"].items()} == {
+    assert {name: control["bound"] for name, control in found["controls"].items()} == {
         "always_clean": "floor", "whole_clip": "upper", "last_30_percent": "upper", "constant_severity": "upper",
         "type_prior": "floor",
     }  # fmt: skip
@@ -162,7 +162,7 @@ def test_systems_are_named_and_compared(robogaze: Shell, files: tuple[Path, Path
     ran = robogaze("evaluate", "--reference", gold, "--prediction", f"A={ours}", "--prediction", f"B={gold}",
                    "--judge", "offline", "--resamples", 50, "--json")  # fmt: skip
     found = json.loads(ran.out)
-    assert [one["name"] for one in found["systems"]] == ["A", "B"]
+    assert [system["name"] for system in found["systems"]] == ["A", "B"]
     assert found["pairs"]["desc_f1"]["differences"][0]["first"] == "A"
     assert "verdict" in found["pairs"]["desc_f1"]["differences"][0]
 
@@ -213,7 +213,7 @@ def test_the_clips_that_are_missing_are_named(robogaze: Shell, files: tuple[Path
     assert "1 clip without a prediction (their events count as missed): c." in out
 
 
-def test_a_second_judge_is_set_beside_the_first(robogaze: Shell, files: tuple[Path, Path], table: str) -> None:
+def test_a_second_judge_is_compared_with_the_first(robogaze: Shell, files: tuple[Path, Path], table: str) -> None:
     code, out, _ = evaluate(robogaze, files, "--judge", table, "--second-judge", "offline")
     assert code == 0
     assert "Spearman over systems" in out
@@ -258,7 +258,7 @@ def test_pairs_without_a_similarity_are_listed_to_be_judged_blind_and_the_list_c
     (ratings / "viewer.jsonl").write_text(text)
     last = robogaze(*words)
     assert (last.code, "without a similarity" in last.err) == (0, False)
-    assert [one["counts"]["matched"] for one in json.loads(last.out)["systems"]] == [2, 2]
+    assert [system["counts"]["matched"] for system in json.loads(last.out)["systems"]] == [2, 2]
 
 
 def test_a_table_that_does_not_exist_is_a_usage_error(robogaze: Shell, files: tuple[Path, Path]) -> None:
@@ -266,7 +266,7 @@ def test_a_table_that_does_not_exist_is_a_usage_error(robogaze: Shell, files: tu
     assert (code, "nowhere does not exist" in err) == (2, True)
 
 
-def test_what_does_not_fit_stops_with_file_line_and_key(robogaze: Shell, files: tuple[Path, Path]) -> None:
+def test_a_malformed_file_is_an_error_with_file_line_and_key(robogaze: Shell, files: tuple[Path, Path]) -> None:
     files[1].write_text(OURS.replace(",2,4,4,The gripper misses", ",2,4,9,The gripper misses"))
     code, out, err = evaluate(robogaze, files)
     assert (code, out) == (1, "")

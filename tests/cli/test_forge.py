@@ -26,9 +26,9 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def smeared(clip: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data set with one planted glitch."""
-    recipe = load_planting_config("robot")
+    config = load_planting_config("robot")
     folder = tmp_path_factory.mktemp("smeared")
-    plant_clips([ManifestEntry(path=clip)], PlantingOptions(recipe, recipe.select(("smear",)), 1, 0), folder)
+    plant_clips([ManifestEntry(path=clip)], PlantingOptions(config, config.select(("smear",)), 1, 0), folder)
     return folder
 
 

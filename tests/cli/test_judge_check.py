@@ -48,7 +48,7 @@ def test_the_offline_judge_is_measured_by_default(robogaze: Shell) -> None:
     assert found["kinds"]["paraphrase"]["rated"] > 0.9
 
 
-def test_it_says_ratings_and_not_people_for_it_does_not_know_who_rated(robogaze: Shell) -> None:
+def test_the_output_says_ratings_because_the_raters_are_unknown(robogaze: Shell) -> None:
     out = robogaze("judge-check", data_folder() / "pairs.jsonl", "--split", "held_out").out
     table = out[: out.index("Similarities are by")]
     assert "offline against pairs.jsonl" in table
@@ -72,7 +72,7 @@ def test_the_table_shows_every_measure_and_the_judges_note(robogaze: Shell, pair
     assert "asks no model" in ran.out
 
 
-def test_a_table_is_a_judge_and_what_it_lacks_is_counted(robogaze: Shell, pairs: Path, tmp_path: Path) -> None:
+def test_a_table_is_a_judge_and_missing_pairs_are_counted(robogaze: Shell, pairs: Path, tmp_path: Path) -> None:
     table = tmp_path / "own.jsonl"
     lines = [
         {"clip_id": "", "reference_id": str(number), "prediction_id": str(number), "similarity": similarity}
@@ -88,7 +88,7 @@ def test_a_table_is_a_judge_and_what_it_lacks_is_counted(robogaze: Shell, pairs:
     assert found["pearson"]["value"] == pytest.approx(1)
 
 
-def test_a_model_that_wavers_shows_in_its_repeats(robogaze: Shell, pairs: Path) -> None:
+def test_ratings_that_change_between_repeats_are_measured(robogaze: Shell, pairs: Path) -> None:
     """The first two pairs get other ratings each time they are asked about."""
     times: dict[str, int] = {}
 
@@ -110,7 +110,7 @@ def test_a_model_that_wavers_shows_in_its_repeats(robogaze: Shell, pairs: Path) 
     assert stability["spread"]["value"] == pytest.approx(0.2 / 2)
 
 
-def test_axes_are_counted_by_the_rubric_that_is_named(robogaze: Shell, tmp_path: Path) -> None:
+def test_axes_are_scored_with_the_named_rubric(robogaze: Shell, tmp_path: Path) -> None:
     pairs, script = tmp_path / "pairs.jsonl", tmp_path / "script.yaml"
     pairs.write_text('{"reference": "a", "prediction": "b", "axes": {"same_behaviour": 2}}\n')
     script.write_text(yaml.safe_dump([{"reply": {"rationale": "so", "same_behaviour": 3}}]))
@@ -128,7 +128,7 @@ def test_a_malformed_line_stops_it_with_file_line_and_key(robogaze: Shell, pairs
     assert "pairs.jsonl:5: similarty: unknown key" in ran.err
 
 
-def test_a_server_that_is_not_there_is_said_by_the_exit_code(robogaze: Shell, pairs: Path) -> None:
+def test_an_unreachable_server_sets_the_exit_code(robogaze: Shell, pairs: Path) -> None:
     with running(Stub()) as url:
         pass
     assert robogaze("judge-check", pairs, "--judge", f"openai:stub@{url}").code == 5

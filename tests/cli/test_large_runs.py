@@ -1,4 +1,4 @@
-"""`robogaze score` over many clips and `robogaze merge`: what may happen to a run."""
+"""`robogaze score` over many clips, and `robogaze merge`: caps, shards, engines, failing servers, full disks."""
 
 import json
 import os
@@ -69,7 +69,7 @@ def score(robogaze: Shell, manifest: Path, tmp_path: Path) -> Score:
     return run
 
 
-def test_a_run_has_a_flat_folder_and_says_what_it_found(score: Score, tmp_path: Path) -> None:
+def test_a_run_has_a_flat_folder_and_prints_a_summary(score: Score, tmp_path: Path) -> None:
     with running(Stub()) as url:
         ran = score(url)
     assert ran.code == 0
@@ -79,18 +79,18 @@ def test_a_run_has_a_flat_folder_and_says_what_it_found(score: Score, tmp_path: 
     assert (tmp_path / "run" / "index.html").is_file()
 
 
-def test_the_same_command_does_nothing_again(score: Score) -> None:
+def test_a_second_start_does_nothing(score: Score) -> None:
     stub = Stub()
     with running(stub) as url:
         score(url)
         asked = stub.requests
         ran = score(url, "--json")
     assert stub.requests == asked == CLIPS
-    told = json.loads(ran.out)
+    written = json.loads(ran.out)
     counts = {"faulty": 6, "clean": 0, "undecided": 0, "complete": 6, "partial": 0, "unscored": 0, "unreadable": 0}
-    assert told["clips"] == counts
-    assert (told["usage"]["calls"], told["usage"]["cost_usd"], told["stopped"]) == (6, None, None)
-    assert told["events"][0]["clips"] == 6
+    assert written["clips"] == counts
+    assert (written["usage"]["calls"], written["usage"]["cost_usd"], written["stopped"]) == (6, None, None)
+    assert written["events"][0]["clips"] == 6
 
 
 def test_an_estimate_needs_no_server_and_leaves_nothing(score: Score, tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_an_estimate_needs_no_server_and_leaves_nothing(score: Score, tmp_path: 
     assert not (tmp_path / "run").exists()
 
 
-def test_a_finished_run_wants_no_server(score: Score, tmp_path: Path) -> None:
+def test_a_finished_run_needs_no_server(score: Score, tmp_path: Path) -> None:
     with running(Stub()) as url:
         score(url)
         before = (tmp_path / "models.yaml").read_text()
@@ -111,7 +111,7 @@ def test_a_finished_run_wants_no_server(score: Score, tmp_path: Path) -> None:
     assert "0 clips to score, 6 finished before" in ran.err
 
 
-def test_where_nobody_serves_the_folder_is_left_alone(score: Score, tmp_path: Path) -> None:
+def test_an_unreachable_server_leaves_the_folder_unchanged(score: Score, tmp_path: Path) -> None:
     ran = score(NOBODY)
     assert ran.code == 5
     assert "127.0.0.1:9" in ran.err
@@ -119,7 +119,7 @@ def test_where_nobody_serves_the_folder_is_left_alone(score: Score, tmp_path: Pa
     assert not (tmp_path / "run" / "run.json").exists()
 
 
-def test_a_cap_ends_the_run_with_a_random_sample_and_a_higher_one_goes_on(score: Score, tmp_path: Path) -> None:
+def test_a_cap_ends_the_run_with_a_random_sample_and_a_higher_cap_resumes_it(score: Score, tmp_path: Path) -> None:
     stub = Stub()
     with running(stub) as url:
         first = score(url, "--max-calls", 2, "--concurrency", 1)
@@ -133,7 +133,7 @@ def test_a_cap_ends_the_run_with_a_random_sample_and_a_higher_one_goes_on(score:
     assert stub.requests == CLIPS
 
 
-def test_a_cap_of_cost_wants_a_price(score: Score) -> None:
+def test_a_cost_cap_needs_a_price(score: Score) -> None:
     with running(Stub()) as url:
         assert score(url, "--max-cost", 1).code == 2
         ran = score(url, "--max-cost", 0.000001, more=(PRICE,))
@@ -191,7 +191,7 @@ def test_a_layout_that_can_be_imported_needs_no_manifest(robogaze: Shell, tmp_pa
 
 
 @pytest.mark.parametrize("engine", ["ray", "datatrove"])
-def test_another_engine_comes_to_the_same_reports(score: Score, tmp_path: Path, engine: str) -> None:
+def test_another_engine_writes_the_same_reports(score: Score, tmp_path: Path, engine: str) -> None:
     pytest.importorskip(engine, reason=f"needs the extra {engine}")
     with running(Stub()) as url:
         assert score(url).code == 0
@@ -225,14 +225,14 @@ def test_an_engine_of_several_processes_keeps_no_cap(score: Score) -> None:
 # What may happen to a run.
 
 
-def test_two_runs_on_one_folder_are_told_of_each_other(score: Score, tmp_path: Path) -> None:
+def test_a_second_run_on_one_folder_is_refused(score: Score, tmp_path: Path) -> None:
     with running(Stub()) as url, RunFolder(tmp_path / "run", {}):
         ran = score(url)
     assert ran.code == 1
     assert f"is in use by process {os.getpid()}" in ran.err
 
 
-def test_a_manifest_that_changed_is_said_so_and_loses_nothing(score: Score, tmp_path: Path) -> None:
+def test_a_changed_manifest_is_reported_and_loses_nothing(score: Score, tmp_path: Path) -> None:
     with running(Stub()) as url:
         score(url)
         listed(tmp_path, CLIPS + 2)
@@ -261,7 +261,7 @@ def test_a_server_that_goes_away_is_waited_for(score: Score, monkeypatch: pytest
     assert "6 clips: 6 faulty" in ran.out
 
 
-def test_a_server_that_stays_away_loses_nothing(score: Score) -> None:
+def test_a_server_that_does_not_return_loses_nothing(score: Score) -> None:
     stub = Stub(behave=lambda body: Reply(status=502, raw=b"{}") if stub.requests > 3 else None)
     with running(stub) as url:
         ran = score(url, "--outage", 0, "--concurrency", 1)
@@ -275,8 +275,11 @@ def test_a_server_that_stays_away_loses_nothing(score: Score) -> None:
 
 def test_another_model_behind_the_address_ends_the_run_and_loses_nothing(score: Score) -> None:
     def other(body: Body) -> Reply:
-        told = {"choices": [{"message": {"content": '{"events": []}'}, "finish_reason": "stop"}], "model": "another"}
-        return Reply(raw=json.dumps(told).encode())
+        completion = {
+            "choices": [{"message": {"content": '{"events": []}'}, "finish_reason": "stop"}],
+            "model": "another",
+        }
+        return Reply(raw=json.dumps(completion).encode())
 
     stub = Stub(behave=lambda body: other(body) if stub.requests > 3 else None)
     with running(stub) as url:
@@ -289,7 +292,7 @@ def test_another_model_behind_the_address_ends_the_run_and_loses_nothing(score: 
     assert "6 clips: 6 faulty" in again.out
 
 
-def test_a_run_goes_on_with_the_same_model_elsewhere_when_its_server_has_a_name(score: Score) -> None:
+def test_a_run_resumes_with_the_same_named_model_on_another_server(score: Score) -> None:
     named = "    server: cluster"
     stub = Stub()
     with running(stub) as url:
@@ -310,7 +313,7 @@ def test_several_servers_share_the_clips(score: Score) -> None:
     assert min(one.requests, other.requests) > 0
 
 
-def test_a_full_disk_is_said_so_and_the_run_goes_on_when_there_is_room(score: Score, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_the_run_resumes_when_there_is_room(score: Score, tmp_path: Path) -> None:
     with running(Stub()) as url:
         command_line = ["score", str(tmp_path / "clips.jsonl"), "--out", str(tmp_path / "run"), "--pipeline", "vanilla"]
         command = [sys.executable, "-m", "robogaze", *command_line, "--model", str(models(tmp_path, url))]
@@ -329,7 +332,7 @@ def test_a_full_disk_is_said_so_and_the_run_goes_on_when_there_is_room(score: Sc
     assert "6 clips: 6 faulty" in ran.out
 
 
-def test_progress_in_a_log_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch, score: Score) -> None:
+def test_progress_in_a_log_is_an_occasional_line(monkeypatch: pytest.MonkeyPatch, score: Score) -> None:
     for name in ("_FIRST_S", "_LONGEST_S"):
         monkeypatch.setattr(f"robogaze.cli.shared.progress.{name}", 0.0)
     with running(Stub()) as url:
@@ -358,7 +361,7 @@ def test_limits_of_a_models_file_are_refused_where_each_worker_would_have_its_ow
     assert "limits of calls and cost in the models file" in ran.err
 
 
-def test_a_run_stays_cut_into_as_many_parts(score: Score) -> None:
+def test_the_number_of_shards_of_a_run_cannot_change(score: Score) -> None:
     stub = Stub()
     with running(stub) as url:
         score(url, "--shard", "1/2")
@@ -378,7 +381,7 @@ def test_a_merge_with_unscored_clips_is_unfinished(score: Score, robogaze: Shell
     assert "6 with a report, 6 incomplete" in ran.err
 
 
-def test_a_clip_that_was_mended_is_unreadable_no_more_after_another_merge(
+def test_a_repaired_clip_is_readable_after_another_merge(
     score: Score, robogaze: Shell, manifest: Path, tmp_path: Path
 ) -> None:
     for name in ("x", "y"):
@@ -400,7 +403,7 @@ def test_a_clip_that_was_mended_is_unreadable_no_more_after_another_merge(
     assert "unreadable" not in ran.err
 
 
-def test_a_path_that_was_mistyped_is_forgotten_once_it_is_mended(score: Score, manifest: Path, tmp_path: Path) -> None:
+def test_a_mistyped_path_is_forgotten_once_it_is_corrected(score: Score, manifest: Path, tmp_path: Path) -> None:
     right = manifest.read_text()
     manifest.write_text(right.replace("bar.mp4", "baar.mp4", 1))
     with running(Stub()) as url:
@@ -412,7 +415,7 @@ def test_a_path_that_was_mistyped_is_forgotten_once_it_is_mended(score: Score, m
     assert "baar.mp4" not in (tmp_path / "run" / "index.html").read_text()
 
 
-def test_a_part_of_which_no_clip_can_be_read_is_done(score: Score, manifest: Path) -> None:
+def test_a_shard_without_a_readable_clip_is_done(score: Score, manifest: Path) -> None:
     manifest.write_text('{"path": "gone.mp4", "clip_id": "a"}\n')
     assert score(NOBODY, "--shard", "1/1", "--pipeline", "pixels").code == 4
 

@@ -15,7 +15,7 @@ from robogaze.backends import BACKENDS
 from robogaze.domains import domain_folders
 
 
-def test_nothing_is_a_usage_error_with_help(robogaze: Shell) -> None:
+def test_no_arguments_are_a_usage_error_with_help(robogaze: Shell) -> None:
     ran = robogaze()
     assert ran.code == 2
     assert "Commands:" in ran.err
@@ -44,8 +44,8 @@ def test_the_version_is_printed(robogaze: Shell) -> None:
 def test_the_built_in_domains_are_listed(robogaze: Shell) -> None:
     listed = [line.split()[0] for line in robogaze("domain", "list").out.splitlines()]
     assert listed == list(domain_folders())
-    told = json.loads(robogaze("domain", "list", "--json").out)["domains"]
-    assert [one["id"] for one in told] == listed
+    written = json.loads(robogaze("domain", "list", "--json").out)["domains"]
+    assert [entry["id"] for entry in written] == listed
     assert {"robot", "game", "egocentric"} <= set(listed)
 
 
@@ -65,7 +65,7 @@ def test_a_built_in_domain_is_valid(robogaze: Shell, name: str, types: int) -> N
     assert (ran.code, f"{name} is valid: {types} types" in ran.out) == (0, True)
 
 
-def test_a_domain_is_begun_checked_broken_and_named_with_its_line(robogaze: Shell, tmp_path: Path) -> None:
+def test_a_new_domain_is_valid_and_an_error_in_it_is_named_with_its_line(robogaze: Shell, tmp_path: Path) -> None:
     assert robogaze("domain", "new", tmp_path / "kitchen").code == 0
     checked = robogaze("domain", "check", tmp_path / "kitchen")
     assert (checked.code, checked.out) == (0, "kitchen is valid: 1 type, 2 pipelines rehearsed\n")
@@ -78,7 +78,7 @@ def test_a_domain_is_begun_checked_broken_and_named_with_its_line(robogaze: Shel
     assert "definitoin: unknown key" in ran.err
 
 
-def test_serve_lets_through_what_a_model_is_shown_by_default(robogaze: Shell) -> None:
+def test_serve_accepts_the_default_requests(robogaze: Shell) -> None:
     from robogaze.backends import ModelConfig
 
     words = shlex.split(robogaze("serve", "m", "--print").out)
@@ -148,7 +148,7 @@ def test_output_that_cannot_be_written_is_one_sentence() -> None:
 
 
 @pytest.mark.parametrize("grouped", [False, True])
-def test_a_fault_of_the_program_is_one_sentence_and_a_traceback_only_with_debug(
+def test_an_internal_error_is_one_sentence_and_a_traceback_only_with_debug(
     robogaze: Shell, monkeypatch: pytest.MonkeyPatch, grouped: bool
 ) -> None:
     from robogaze.cli import main
@@ -167,5 +167,5 @@ def test_a_fault_of_the_program_is_one_sentence_and_a_traceback_only_with_debug(
         main()
 
 
-def test_the_stub_tells_stages_apart() -> None:
+def test_the_stub_distinguishes_stages() -> None:
     assert stage_of({}) == ""

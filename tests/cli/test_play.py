@@ -25,7 +25,9 @@ def played(robogaze: Shell, tmp_path: Path, environment: str, *, finds: bool = T
     return report
 
 
-def test_the_three_faults_of_the_castle_are_found_and_what_is_none_is_rejected(robogaze: Shell, tmp_path: Path) -> None:
+def test_the_three_faults_of_the_castle_are_found_and_a_false_alarm_is_rejected(
+    robogaze: Shell, tmp_path: Path
+) -> None:
     report = played(robogaze, tmp_path, "castle")
     assert (report["status"], report["verdict"]) == ("complete", "faulty")
     found = {event["type"]: event["reproduction"] for event in report["events"]}
@@ -47,7 +49,7 @@ def test_the_faults_of_the_castle_are_found_behind_the_public_hub(robogaze: Shel
     assert report["clip"]["id"] == f"{address.removeprefix('http://')} 1"
 
 
-def test_a_hub_that_is_not_there_is_reported_as_not_played(robogaze: Shell, tmp_path: Path) -> None:
+def test_an_unreachable_hub_is_reported_as_not_played(robogaze: Shell, tmp_path: Path) -> None:
     model = agent(tmp_path / "agent.yaml", finds=True)
     ran = robogaze("play", "http://127.0.0.1:9", "--model", f"scripted:{model}", "--out", tmp_path / "run", "--json")
     (unplayed,) = json.loads(ran.out)["unplayed"]
@@ -122,7 +124,7 @@ def test_agents_and_prompts_of_a_folder(robogaze: Shell, tmp_path: Path) -> None
         ([], 2, "ENVIRONMENT"),
     ],
 )
-def test_what_cannot_be_played_is_said_before_a_model_is_asked(
+def test_an_invalid_environment_is_an_error_before_a_model_is_asked(
     robogaze: Shell, tmp_path: Path, arguments: list[str], code: int, message: str
 ) -> None:
     ran = robogaze("play", *arguments, "--model", f"batch:m@{tmp_path / 'post'}", "--out", tmp_path / "run")

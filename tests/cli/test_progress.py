@@ -1,4 +1,4 @@
-"""What stderr says of a run under way."""
+"""The progress of a run on stderr."""
 
 import math
 import time
@@ -11,7 +11,7 @@ from robogaze.cli.shared import progress as shown
 from robogaze.cli.shared.progress import Progress, remaining, showing
 
 
-def test_a_long_clip_says_how_far_it_is() -> None:
+def test_a_long_clip_shows_its_progress() -> None:
     now = Progress(3)
     now.decoded("long", 0.25)
     now.decoded("other", 0.5)
@@ -22,13 +22,13 @@ def test_a_long_clip_says_how_far_it_is() -> None:
     assert str(now) == "0/3 clips, other: decoding"
 
 
-def test_the_rest_is_never_no_time() -> None:
+def test_the_remaining_time_is_never_zero() -> None:
     assert [remaining(minutes) for minutes in (0.001, 0.4, 1.2, 99, 150)] == ["1 s", "24 s", "1 min", "99 min", "2.5 h"]
     done = Progress(2, now=2, started=time.monotonic() - 60)
     assert str(done) == "2/2 clips"
 
 
-def test_a_log_is_told_within_a_clip(
+def test_a_log_gets_progress_within_a_clip(
     robogaze: Shell, video: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shown, "_FIRST_S", 0.0)
@@ -37,7 +37,9 @@ def test_a_log_is_told_within_a_clip(
     assert "% decoded" in ran.err
 
 
-def test_a_log_is_told_ever_less_often(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_gets_progress_less_and_less_often(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     clock = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     with showing(1) as show:

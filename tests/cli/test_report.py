@@ -23,7 +23,7 @@ def run_folder(root: Path, faulty: int, **said: object) -> Path:
     (root / "run.json").write_text("{}")
     (root / "clip.mp4").write_bytes(b"video")
     content = sha256(b"video").hexdigest()
-    lines = [ManifestLine(clip_id=one.clip.id, path="clip.mp4", sha256=content) for one in reports]
+    lines = [ManifestLine(clip_id=report.clip.id, path="clip.mp4", sha256=content) for report in reports]
     (root / "manifest.jsonl").write_text("".join(f"{line.model_dump_json()}\n" for line in lines))
     return root
 
@@ -36,7 +36,7 @@ def comparison(robogaze: Shell, tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def test_a_large_run_has_files_beside_its_page_and_a_small_one_none_left(
+def test_a_large_run_has_data_files_and_a_small_one_removes_them(
     robogaze: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = run_folder(tmp_path / "run", 3)
@@ -44,9 +44,9 @@ def test_a_large_run_has_files_beside_its_page_and_a_small_one_none_left(
         patch.setattr(bundles, "IN_PAGE_CHARACTERS", 1000)
         patch.setattr(bundles, "BUNDLE_CHARACTERS", 5000)
         assert robogaze("report", root, "--domain", "robot").code == 0
-    beside = sorted((root / "page").iterdir())
-    assert len(beside) >= 3
-    assert all(one.read_text().startswith(f'bundleArrived("page/{one.name}", "') for one in beside)
+    files = sorted((root / "page").iterdir())
+    assert len(files) >= 3
+    assert all(path.read_text().startswith(f'bundleArrived("page/{path.name}", "') for path in files)
     assert robogaze("report", root, "--domain", "robot").code == 0
     assert list((root / "page").iterdir()) == []
 
@@ -65,7 +65,7 @@ def test_the_page_of_a_foreign_run_folder_carries_no_file_of_this_machine(roboga
     assert "cHJpdmF0ZQ==" not in (root / "index.html").read_text()
 
 
-def test_a_comparison_never_takes_the_place_of_a_runs_page(robogaze: Shell, comparison: Path) -> None:
+def test_a_comparison_never_overwrites_the_page_of_a_run(robogaze: Shell, comparison: Path) -> None:
     run = comparison.parent / "runs" / "base"
     ran = robogaze("compare", run, *FEW, "--out", run)
     assert ran.code == 2
@@ -73,7 +73,7 @@ def test_a_comparison_never_takes_the_place_of_a_runs_page(robogaze: Shell, comp
     assert not (run / "comparison.json").exists()
 
 
-def test_types_go_by_the_names_of_a_domain_of_their_taxonomy(robogaze: Shell, tmp_path: Path) -> None:
+def test_types_have_the_names_of_a_domain_with_their_taxonomy(robogaze: Shell, tmp_path: Path) -> None:
     domain = load_domain("robot")
     kind = next(iter(domain.types))
     found = report("x", {"colour_cast": 3}).events[0].with_(dimension=domain.dimension_of[kind], type=kind)

@@ -1,4 +1,4 @@
-"""A run folder from start to start: what is taken up, what is asked again, what is refused, and what it may cost."""
+"""A run folder over several starts: what is resumed, asked again and refused, and what it may cost."""
 
 import json
 import re
@@ -74,7 +74,7 @@ def reports(out: Path) -> list[Report]:
 # What a clip is.
 
 
-def test_what_is_said_of_a_clip_with_a_report_cannot_change_unseen(robogaze: Shell, measured: Path, out: Path) -> None:
+def test_changed_fields_of_a_clip_with_a_report_are_refused(robogaze: Shell, measured: Path, out: Path) -> None:
     assert robogaze("score", measured, "--out", out).code == 0
     assert robogaze("score", measured, "--out", out).code == 0
     ran = robogaze("score", measured, "--layout", "1x2:left,right", "--out", out)
@@ -94,7 +94,7 @@ def test_a_checkpoint_that_changed_under_a_clip_id_is_refused(
     assert [report.clip.checkpoint for report in reports(out)] == ["step_1"]
 
 
-def test_an_initial_frame_that_changed_is_refused_wherever_it_lies(
+def test_a_changed_initial_frame_is_refused_wherever_it_is(
     robogaze: Shell, measured: Path, out: Path, tmp_path: Path
 ) -> None:
     import cv2
@@ -109,7 +109,7 @@ def test_an_initial_frame_that_changed_is_refused_wherever_it_lies(
     assert codes == [0, 0, 1]
 
 
-def test_one_film_under_two_checkpoints_is_two_clips(
+def test_one_video_under_two_checkpoints_is_two_clips(
     robogaze: Shell, measured: Path, out: Path, tmp_path: Path
 ) -> None:
     rows = [{"path": measured.name, "checkpoint": f"step_{number}"} for number in (1, 2)]
@@ -117,9 +117,7 @@ def test_one_film_under_two_checkpoints_is_two_clips(
     assert [report.clip.checkpoint for report in reports(out)] == ["step_1", "step_2"]
 
 
-def test_one_film_that_differs_in_nothing_an_id_is_made_of_needs_ids(
-    robogaze: Shell, clip: Path, tmp_path: Path
-) -> None:
+def test_identical_entries_need_ids(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
     rows = [{"path": clip.name, "task_family": family} for family in ("pushing", "stacking")]
     ran = robogaze("score", manifest(tmp_path, *rows))
     assert ran.code == 1
@@ -136,11 +134,11 @@ def test_a_clip_that_could_not_be_read_stays_in_the_counts_of_the_folder(
     other = write_clip(tmp_path / "other.mp4", frames=72, width=160, height=112)
     assert robogaze("score", measured, tmp_path / "bad.mp4", "--out", out).code == 4
     assert robogaze("score", other, "--out", out).code == 0
-    assert [one.uri for one in StoredRun(out).unreadable] == ["../bad.mp4"]
+    assert [clip.uri for clip in StoredRun(out).unreadable] == ["../bad.mp4"]
     assert "Every file could be read" not in (out / "index.html").read_text()
 
 
-def test_a_file_that_was_mended_is_scored_and_leaves_the_list(
+def test_a_repaired_file_is_scored_and_leaves_the_list(
     robogaze: Shell, measured: Path, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = measured.read_bytes()
@@ -178,7 +176,7 @@ def test_a_run_without_a_clip_that_could_be_read_has_its_table_and_page_all_the_
 # Starts that failed.
 
 
-def test_a_start_that_found_no_server_does_not_claim_the_folder(
+def test_a_start_without_a_server_does_not_claim_the_folder(
     robogaze: Shell, clip: Path, out: Path, tmp_path: Path
 ) -> None:
     command = ["score", clip, "-i", "x", "--pipeline", "vanilla", "--out", out, "--model"]
@@ -198,7 +196,7 @@ def says(stage: str, text: str) -> Callable[[Body], Reply | None]:
     return lambda body: Reply(content=text) if stage_of(body) == stage else None
 
 
-def test_clips_that_no_answer_came_for_are_tried_again_by_the_same_command(
+def test_clips_without_an_answer_are_retried_by_the_same_command(
     robogaze: Shell, clip: Path, out: Path, tmp_path: Path
 ) -> None:
     stub = Stub(behave=cut("segment"))
@@ -215,7 +213,7 @@ def test_clips_that_no_answer_came_for_are_tried_again_by_the_same_command(
 
 
 @pytest.mark.parametrize("status", [500, 429])
-def test_whatever_kept_the_server_from_answering(
+def test_clips_are_retried_whatever_the_failure_of_the_server(
     robogaze: Shell, clip: Path, out: Path, tmp_path: Path, status: int
 ) -> None:
     stub = Stub(behave=lambda body: Reply(status=status, raw=b"{}"))
@@ -226,7 +224,7 @@ def test_whatever_kept_the_server_from_answering(
         assert robogaze(*command).code == 0
 
 
-def test_clips_with_answers_that_cannot_be_used_wait_for_a_flag_that_is_named(
+def test_clips_with_invalid_answers_are_retried_only_with_a_flag(
     robogaze: Shell, clip: Path, out: Path, tmp_path: Path
 ) -> None:
     stub = Stub(behave=says("segment", "?"))
@@ -307,7 +305,7 @@ def test_without_a_folder_a_broken_answer_is_not_replayed(robogaze: Shell, clip:
 # How it ends.
 
 
-def test_an_unscored_clip_of_which_nobody_says_why_is_unfinished_work(robogaze: Shell, measured: Path) -> None:
+def test_an_unscored_clip_without_a_reason_is_unfinished(robogaze: Shell, measured: Path) -> None:
     report = Report.model_validate(json.loads(robogaze("score", measured, "--json").out)["reports"][0])
     unscored = report.with_(
         coverage=coverage(not_examined=list(report.coverage)), events=(), hypotheses=(), failures=()
@@ -317,7 +315,7 @@ def test_an_unscored_clip_of_which_nobody_says_why_is_unfinished_work(robogaze: 
     assert exit_code(run) == 4
 
 
-def test_a_server_is_gone_only_when_no_clip_of_this_start_was_reached(
+def test_a_server_is_unreachable_only_if_no_clip_of_this_start_was_answered(
     robogaze: Shell, clip: Path, out: Path, tmp_path: Path
 ) -> None:
     other = write_clip(tmp_path / "other.mp4", frames=16, width=64, height=48)
@@ -398,7 +396,7 @@ def test_a_budget_without_a_folder_is_for_one_command(robogaze: Shell, clip: Pat
         "api_key_env: SOME_KEY",
     ],
 )
-def test_what_changes_no_answer_does_not_make_another_run(
+def test_settings_that_change_no_answer_keep_the_run(
     robogaze: Shell, clip: Path, out: Path, tmp_path: Path, changed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOME_KEY", "secret")
@@ -428,7 +426,7 @@ def test_a_page_is_written_again_from_anywhere_with_its_videos(
     assert "data:video/mp4;base64," in (out / "index.html").read_text()
 
 
-def test_videos_that_are_gone_or_too_large_to_carry_are_told(
+def test_missing_videos_and_those_too_large_to_embed_are_reported(
     robogaze: Shell, measured: Path, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert robogaze("score", measured, "--out", out).err == f"report: {out / 'index.html'}\n"

@@ -35,7 +35,7 @@ def test_json_is_one_object_on_stdout_and_every_report_loads(robogaze: Shell, cl
     ran = robogaze("score", clip, "-i", "move the bar", "--json")
     written = json.loads(ran.out)
     assert (written["schema_version"], written["unreadable"]) == (2, [])
-    (report,) = (Report.model_validate(one) for one in written["reports"])
+    (report,) = (Report.model_validate(report) for report in written["reports"])
     assert report.pipeline == "pixels"
     assert report.clip.instruction == "move the bar"
     assert report.usage.calls == 0
@@ -51,7 +51,7 @@ def test_a_run_leaves_a_report_and_a_page(robogaze: Shell, clip: Path, tmp_path:
     assert (tmp_path / "out" / "run.json").exists()
 
 
-def test_the_default_pipeline_with_a_model_is_the_papers(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
+def test_the_default_pipeline_with_a_model_is_that_of_the_paper(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
     with running(Stub()) as url:
         ran = robogaze("score", clip, "-i", "move the bar", "--model", f"openai:stub@{url}", "--json")
     report = Report.model_validate(json.loads(ran.out)["reports"][0])
@@ -162,7 +162,7 @@ def test_the_same_clip_twice_is_scored_once(robogaze: Shell, clip: Path) -> None
     assert "scored once" in ran.err
 
 
-def test_a_batch_is_written_answered_and_gone_on_with(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
+def test_a_batch_is_written_answered_and_resumed(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
     from stub_server import answer
 
     post = tmp_path / "post"

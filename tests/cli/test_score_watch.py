@@ -83,9 +83,7 @@ def test_a_gate_that_fails_is_exit_code_3(robogaze: Shell, clips: Path, tmp_path
     assert "gate: step_2000: unscored: 50.0% of the clips" in ran.err
 
 
-def test_a_gate_whose_baseline_never_comes_is_an_error(
-    robogaze: Shell, clips: Path, tmp_path: Path, done: Path
-) -> None:
+def test_a_gate_without_its_baseline_is_an_error(robogaze: Shell, clips: Path, tmp_path: Path, done: Path) -> None:
     (tmp_path / "gate.yaml").write_text(GATE)
     command = ("score", clips, "--watch", "--out", tmp_path / "out", "--until", done, "--gate", tmp_path / "gate.yaml")
     ran = robogaze(*command, "--baseline", "step_900")
@@ -112,13 +110,13 @@ def test_a_clip_that_cannot_be_read_is_exit_code_4(robogaze: Shell, clips: Path,
     assert ", 1 unreadable; nothing-found rate " in ran.out
 
 
-def test_where_nothing_arrives_it_is_an_error(robogaze: Shell, tmp_path: Path) -> None:
+def test_a_watch_without_a_clip_is_an_error(robogaze: Shell, tmp_path: Path) -> None:
     (tmp_path / "clips").mkdir()
     ran = robogaze("score", tmp_path / "clips", "--watch", "--out", tmp_path / "out", "--until-idle", 0.1)
     assert (ran.code, ran.err) == (1, "no clip has arrived\n")
 
 
-def test_a_manifest_that_stays_damaged_is_an_error_at_the_end(robogaze: Shell, tmp_path: Path) -> None:
+def test_a_damaged_manifest_is_an_error_at_the_end(robogaze: Shell, tmp_path: Path) -> None:
     (tmp_path / "clips.jsonl").write_text('{"path": 3}\n')
     ran = robogaze("score", tmp_path / "clips.jsonl", "--watch", "--out", tmp_path / "out", "--until-idle", 0.1)
     assert ran.code == 1

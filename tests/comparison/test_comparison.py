@@ -53,7 +53,7 @@ def test_only_prompts_that_both_have_count() -> None:
 def test_runs_without_a_significant_difference_are_one_band() -> None:
     found = three()
     assert [[found.names[run] for run in band] for band in found.bands] == [["good", "fair"], ["poor"]]
-    assert [one.rank.value for one in found.ranks] == [1, 2, 3]
+    assert [rank.rank.value for rank in found.ranks] == [1, 2, 3]
     assert found.ranks[2].rank.low == 3
 
 
@@ -118,7 +118,7 @@ def test_bands_go_by_p_adjusted_for_all_pairs() -> None:
     split = 0
     for _ in range(60):
         signs = ["".join(rng.choice(["+", "-"], size=60)) for _ in range(6)]
-        runs = [clean_and_faulty(f"run{number}", one) for number, one in zip("abcdef", signs, strict=True)]
+        runs = [clean_and_faulty(f"run{number}", sign) for number, sign in zip("abcdef", signs, strict=True)]
         split += len(compare_runs(runs, replace(TERMS, resamples=1)).bands) > 1
     assert split / 60 < 0.12
 

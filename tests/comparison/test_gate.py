@@ -44,8 +44,8 @@ def test_rules_are_read_from_yaml(write: Any) -> None:
             "  - unscored: {at_most: 0.02}\n"
         )
     )
-    assert [one.name for one in found.rules] == ["no_new_types", "clean_rate", "events_per_clip", "unscored"]
-    assert [one.needs_baseline for one in found.rules] == [True, True, False, False]
+    assert [rule.name for rule in found.rules] == ["no_new_types", "clean_rate", "events_per_clip", "unscored"]
+    assert [rule.needs_baseline for rule in found.rules] == [True, True, False, False]
     assert found.rules[1].clean_rate is not None
     assert found.rules[1].clean_rate.confidence == 0.9
 
@@ -180,7 +180,7 @@ def test_what_was_not_scored_or_not_made_is_counted() -> None:
 def test_every_run_but_the_baseline_is_checked_by_every_rule() -> None:
     runs = [clean_and_faulty(name, "++") for name in ("new", "base", "other")]
     found = check_gate(gate(SEVERE, {"unscored": {"at_most": 0}}), result(*runs))
-    assert [(one.run, one.rule) for one in found] == [
+    assert [(result.run, result.rule) for result in found] == [
         ("new", "no_new_types"), ("new", "unscored"), ("other", "no_new_types"), ("other", "unscored")
     ]  # fmt: skip
 
@@ -201,4 +201,4 @@ def test_the_example_in_the_docs_is_a_gate(write: Any) -> None:
     (text,) = (part.partition("```")[0] for part in page.split("```yml\n")[1:] if part.startswith("rules:"))
     assert len(read_gate(write(text)).rules) == 4
     workflows = [yaml.safe_load(part.partition("```")[0]) for part in page.split("```yml\n")[1:]]
-    assert any("jobs" in one for one in workflows)
+    assert any("jobs" in workflow for workflow in workflows)

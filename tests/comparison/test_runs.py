@@ -7,7 +7,7 @@ import pytest
 from checkpoints import annotation, clean_and_faulty, metadata, report, run, write_reports
 
 from robogaze.comparison import ComparisonConfig, Run, compare_runs
-from robogaze.comparison.prompts import by_prompt
+from robogaze.comparison.prompt_pairing import by_prompt
 from robogaze.comparison.runs import ManifestClip, check_comparable
 from robogaze.core.report import Provenance, Usage
 from robogaze.datasets.formats.read import read_annotations
@@ -53,7 +53,7 @@ def test_a_run_folder_counts_missing_and_unreadable_clips(tmp_path: Path) -> Non
     (folder / "run.json").write_text("{}")
     line = {"clip_id": "a-p0", "instruction": "p0", "path": "../cup.mp4", "split": None}
     part = {"clip_id": "a-p1", "path": "../all.mp4", "start_s": 2.0, "end_s": 3.5, "checkpoint": "a", "prompt_id": "7"}
-    (folder / "manifest.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in (line, part)))
+    (folder / "manifest.jsonl").write_text("".join(f"{json.dumps(entry)}\n" for entry in (line, part)))
     (folder / "unreadable.json").write_text('[{"uri": "x.mp4", "reason": "no video"}]')
     found = read(folder)
     assert found.listed == {
@@ -76,7 +76,7 @@ def test_a_run_of_several_checkpoints_is_split() -> None:
     with pytest.raises(InputError, match=r"2 checkpoints \(a, b\); --by checkpoint compares them"):
         check_comparable([both], mixed=True)
     parts = list(both.split_by("checkpoint"))
-    assert [(one.name, list(one.annotations)) for one in parts] == [("a", ["a-p"]), ("b", ["b-p"])]
+    assert [(part.name, list(part.annotations)) for part in parts] == [("a", ["a-p"]), ("b", ["b-p"])]
     check_comparable(parts, mixed=False)
 
 
@@ -90,12 +90,12 @@ def test_clips_without_a_report_are_assigned_by_the_manifest_if_a_run_is_split()
         at=("a-2.mp4", "c-1.mp4", "nobody-knows.mp4"),
     )
     parts = list(both.split_by("checkpoint"))
-    assert [(one.name, len(one.annotations), one.unreadable, list(one.listed)) for one in parts] == [
+    assert [(part.name, len(part.annotations), part.unreadable, list(part.listed)) for part in parts] == [
         ("a", 1, 1, ["a-1", "a-2"]),
         ("b", 1, 0, ["b-1"]),
         ("c", 0, 1, ["c-1"]),
     ]
-    assert [one.unplaced for one in parts] == [1, 1, 1]  # of the whole run, and in no part's own count
+    assert [part.unplaced for part in parts] == [1, 1, 1]  # of the whole run, and in no part's own count
 
 
 def test_a_checkpoint_of_which_nothing_could_be_read_is_compared_as_such() -> None:

@@ -43,8 +43,8 @@ def test_inconsistent_clip_is_refused(changes: dict[str, object], fault: str) ->
 
 
 def test_clip_without_start_and_end_is_a_whole_file() -> None:
-    told = make_clip().model_dump(exclude={"start_s", "end_s", "prompt_id"})
-    assert Clip(**told) == make_clip()
+    fields = make_clip().model_dump(exclude={"start_s", "end_s", "prompt_id"})
+    assert Clip(**fields) == make_clip()
     assert make_clip().address == "clip.mp4"
     assert make_clip(start_s=2.0, end_s=6.0).address == "clip.mp4#t=2.0,6.0"
 

@@ -266,7 +266,7 @@ def test_folder_is_an_entry_that_fails_when_opened(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are always text")
 def test_file_with_a_non_utf8_name_is_refused(tmp_path: Path) -> None:
-    """It can be written into no report; the other clips go on."""
+    """It cannot be written into a report; the other clips are scored."""
     (entry,) = find_entries([tmp_path / os.fsdecode(b"caf\xe9.mp4")])
     assert isinstance(entry, UnusableEntry)
     assert entry.path == tmp_path / r"caf\xe9.mp4"

@@ -68,8 +68,8 @@ def line(stage: str, reply: Any, subject: str | None = None) -> Line:
 def claims(dimension: str, *found: tuple[str, str, list[float]]) -> Line:
     shared = {"evidence": "it is seen", "frames": [16], "dimension": dimension, "severity_proposal": 4}
     shared |= {"box": None, "box_frame": None, "box_view": None}
-    told = [{**shared, "type": kind, "description": text, "span_s": span} for kind, text, span in found]
-    return line("propose", {"hypotheses": [{**one, "confidence": 0.8} for one in told]}, dimension)
+    reported = [{**shared, "type": kind, "description": text, "span_s": span} for kind, text, span in found]
+    return line("propose", {"hypotheses": [{**event, "confidence": 0.8} for event in reported]}, dimension)
 
 
 def decision(choice: str, **fields: Any) -> Line:

@@ -89,14 +89,14 @@ def test_a_clip_is_scored_without_a_model(
 def test_a_description_is_one_sentence_with_time_view_and_amount(game: Domain, rules: Measure) -> None:
     for rule in rules.rules:
         game.prompts.check(rule.describe, tuple(MeasureVariables.__annotations__))
-        told = _told(game.prompts, rule.describe, view="left half", peak=0.431)
-        assert told.endswith(".")
-        assert "\n" not in told
+        sentence = rendered(game.prompts, rule.describe, view="left half", peak=0.431)
+        assert sentence.endswith(".")
+        assert "\n" not in sentence
         for part in ("1.25 s", "2.50 s", "left half", "43 %"):
-            assert part in told
-        assert "view" not in _told(game.prompts, rule.describe, view=None, peak=0.431)
+            assert part in sentence
+        assert "view" not in rendered(game.prompts, rule.describe, view=None, peak=0.431)
 
 
-def _told(prompts: Prompts, name: str, view: str | None, peak: float) -> str:
+def rendered(prompts: Prompts, name: str, view: str | None, peak: float) -> str:
     amounts = {"start_s": 1.25, "end_s": 2.5, "peak": peak, "unit": "of something"}
     return prompts.render(name, {**amounts, "view": view, "place": None})

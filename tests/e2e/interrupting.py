@@ -13,7 +13,7 @@ from pathlib import Path
 import av
 import numpy as np
 
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 """The time limit for a process to reach the place where it is interrupted; other processes may share its cores."""
 
 Process = subprocess.Popen[str]
@@ -86,7 +86,7 @@ def started(*arguments: object) -> Iterator[Process]:
 
 def wait_for(process: Process, reached: Callable[[], bool]) -> None:
     """Wait until a process has reached a place."""
-    until = time.monotonic() + PATIENCE_S
+    until = time.monotonic() + TIMEOUT_S
     while not reached():
         assert process.poll() is None, f"the command ended too early: {process.communicate(timeout=5)}"
         assert time.monotonic() < until, "the command did not reach the place"

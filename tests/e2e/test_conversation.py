@@ -24,7 +24,7 @@ async def play(robot: Domain) -> list[Report]:
     return await reports_of(entries, Pipeline.build(robot, "full"), models)
 
 
-async def test_the_report_keeps_all_seven_with_what_became_of_them(robot: Domain) -> None:
+async def test_the_report_keeps_all_seven_with_their_verdicts(robot: Domain) -> None:
     reports = await play(robot)
     assert [report.clip.id for report in reports] == ["cube_teleports", "gripper_through_cup"]
     for report in reports:
@@ -48,6 +48,6 @@ async def test_the_page_shows_them(robot: Domain) -> None:
         assert words in page
 
 
-def test_the_script_is_one_a_user_could_write() -> None:
+def test_the_script_is_valid_for_the_scripted_backend() -> None:
     entries: list[dict[str, Any]] = yaml.safe_load(SCRIPT.read_text())
     assert all(set(entry) <= {"when", "reply", "repeat"} for entry in entries)

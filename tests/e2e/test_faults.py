@@ -1,6 +1,6 @@
 """What a server can do wrong, against a real server on loopback: faults of the table, and what is no single reply.
 
-Each ends in a retried success or in a failure that is written down, with a status that says so. None ends in a clean
+Each ends in a retried success or in a failure that is recorded, with a status that says so. None ends in a clean
 report, and none in a lost clip. See `test_faults_in_process` for what an answer can be.
 """
 
@@ -41,13 +41,13 @@ def served() -> Iterator[tuple[Stub, str]]:
 
 
 @pytest.mark.parametrize("play", PLAYS)
-async def test_no_fault_of_a_reply_is_taken_for_an_answer(
+async def test_no_faulty_reply_counts_as_an_answer(
     play: str, clip: Path, served: tuple[Stub, str], tmp_path: Path
 ) -> None:
     rng = random.Random(15)
-    sent = [one for one in FAULTS.values() if one.level in ("transport", "completion") and not one.rare]
+    sent = [fault for fault in FAULTS.values() if fault.level in ("transport", "completion") and not fault.rare]
     async with prepared(play, clip, tmp_path, served) as bench:
-        drawn = [bench.draw(rng, one, rng.choice(("once", "lasting"))) for one in rng.sample(sent, SAMPLE[play])]
+        drawn = [bench.draw(rng, fault, rng.choice(("once", "lasting"))) for fault in rng.sample(sent, SAMPLE[play])]
         tally = await bench.attempt_all([case for case in drawn if case is not None], rng)
     assert tally.findings == []
     assert tally.injected.total() == SAMPLE[play]
@@ -65,7 +65,7 @@ async def reports(domain: str, clip: Path, url: str, clips: int = 1, timeout_s: 
 
 
 @pytest.mark.parametrize(("domain", "stage"), [("robot", "segment"), ("game", "investigate")])
-async def test_a_stall_is_given_up_and_asked_again(
+async def test_a_stalled_request_times_out_and_is_retried(
     domain: str, stage: str, clip: Path, served: tuple[Stub, str]
 ) -> None:
     stub, url = served
@@ -84,7 +84,7 @@ async def test_a_stall_is_given_up_and_asked_again(
 
 
 @pytest.mark.parametrize(("domain", "requests"), [("robot", 12), ("game", 30)])
-async def test_a_server_that_dies_half_way_loses_no_clip(domain: str, requests: int, clip: Path) -> None:
+async def test_a_server_that_crashes_midway_loses_no_clip(domain: str, requests: int, clip: Path) -> None:
     stub = Stub()
     stub.behave = lambda body: Reply() if stub.requests > requests else None
     with running(stub) as url:

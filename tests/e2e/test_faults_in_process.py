@@ -25,9 +25,9 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def sample(bench: Bench, rng: random.Random) -> Iterator[Case]:
     """A fault of each outcome at each question: one that passes, and, where that makes a difference, one that lasts."""
     for question, outcome, passes in product(PLAYS[bench.play].questions, OUTCOMES, (True, False)):
-        fitting = [one for one in FAULTS.values() if one.outcome == outcome and question in one.questions]
+        fitting = [fault for fault in FAULTS.values() if fault.outcome == outcome and question in fault.questions]
         same_either_way = (outcome == "accepted" and not passes) or (outcome == "refused" and passes)
-        if not same_either_way and (fitting := [one for one in fitting if not one.rare]):
+        if not same_either_way and (fitting := [fault for fault in fitting if not fault.rare]):
             fault = rng.choice(fitting)
             yield bench.draw(rng, fault, "once" if passes else rng.choice(EXTENTS[1:]), question)
 
@@ -51,7 +51,7 @@ async def test_faults_that_take_long(clip: Path, tmp_path: Path) -> None:
     assert tally.injected.total() == len(cases) >= 5
 
 
-async def test_every_row_of_the_table_fits_somewhere(clip: Path, tmp_path: Path) -> None:
+async def test_every_fault_of_the_table_applies_to_a_question(clip: Path, tmp_path: Path) -> None:
     unmet = set(FAULTS)
     for play in PLAYS:
         async with prepared(play, clip, tmp_path) as bench:
@@ -60,9 +60,11 @@ async def test_every_row_of_the_table_fits_somewhere(clip: Path, tmp_path: Path)
     assert unmet == set()
 
 
-async def test_a_fault_that_is_believed_is_found(clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_checks_find_a_fault_that_is_accepted(
+    clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The checks themselves: with a reader that believes every completion they all speak up."""
-    for module in ("backends.middleware.reply_checks.check_finished", "backends.answers.check_finished"):
+    for module in ("backends.middleware.reply_checks.check_finished", "backends.answer_parsing.check_finished"):
         monkeypatch.setattr(f"robogaze.{module}", lambda completion: None)
     monkeypatch.setattr("robogaze.backends.middleware.cache.is_answer", lambda completion: True)
     fault = FAULTS["completion: finish_reason 'content_filter' beside an answer that reports nothing"]
@@ -74,7 +76,9 @@ async def test_a_fault_that_is_believed_is_found(clip: Path, tmp_path: Path, mon
     assert any(finding.startswith(f"{case}: failures ()") for finding in tally.other)
 
 
-async def test_a_run_that_ends_is_found(clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_checks_find_a_run_that_an_exception_ends(
+    clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(*_: object) -> None:
         raise AttributeError("as it was before replies were read by one reader")
 
@@ -101,7 +105,7 @@ async def test_what_was_decided_before_a_fault_is_kept(question: str, clip: Path
     assert [event.spans for event in report.events] == expected, "followed to 0.94 s, set to the frame at 0.75 s"
 
 
-async def test_without_a_fault_everything_is_found(clip: Path, tmp_path: Path) -> None:
+async def test_without_a_fault_every_event_is_found(clip: Path, tmp_path: Path) -> None:
     spans = {
         "full": [(Span(0, 6),)],
         "vote3": [(Span(0, 6),)],

@@ -83,12 +83,12 @@ BLACK = "A black body lies twisted on the ground where the stone was."
 
 def judge(name: str, number: int, ruling: str, confidence: float = 0.9, **fields: Any) -> Line:
     """A ruling; a closer look follows from it if it gives one."""
-    told = {
+    answer = {
         "directly_seen": "it is seen", "visible": [], "ordinary": None, "reasoning": f"{name}: {ruling}",
         "ruling": ruling, "type": "model_distortion", "severity": 3, "description": f"{BLACK} ({name})",
         "confidence": confidence, "next_look": None, **fields,
     }  # fmt: skip
-    return line("investigate", f"{name} step {number} judge", told)
+    return line("investigate", f"{name} step {number} judge", answer)
 
 
 def doubt(name: str, number: int, tool: str) -> list[Line]:
@@ -166,7 +166,7 @@ async def test_a_fault_in_two_windows_is_one_event_with_two_spans(game: Domain, 
     assert report.unseen[0] == (1, 4), "four frames a second were shown"
 
 
-async def test_the_report_keeps_what_became_of_every_suspicion(game: Domain, play: Path) -> None:
+async def test_the_report_keeps_the_verdict_of_every_suspicion(game: Domain, play: Path) -> None:
     report, _ = await examine(game, play, "glide", *DECIDED)
     assert {hypothesis.id: (hypothesis.verdict, hypothesis.merged_into) for hypothesis in report.hypotheses} == {
         "H1": ("rejected", None),
@@ -198,7 +198,7 @@ async def test_an_undecided_debate_leaves_its_category_open(game: Domain, play: 
     assert len(report.events) == 1, "what was decided stands"
 
 
-async def test_the_title_and_the_memory_are_told_as_data(game: Domain, play: Path) -> None:
+async def test_the_title_and_the_memory_are_quoted_as_data(game: Domain, play: Path) -> None:
     _, asked = await examine(game, play, "glide", *DECIDED)
     for request in asked:
         known = next(part for part in request.parts if isinstance(part, str))
@@ -284,15 +284,17 @@ async def test_a_clip_in_which_nothing_is_suspected_is_clean(game: Domain, play:
 @pytest.mark.parametrize(
     "dead", [{"error": {"kind": "refused"}, "repeat": True}, {"text": "I see no bugs.", "repeat": True}]
 )
-async def test_a_dead_or_babbling_model_is_unscored(game: Domain, play: Path, pipeline: str, dead: Line) -> None:
+async def test_a_model_that_never_answers_or_never_answers_validly_is_unscored(
+    game: Domain, play: Path, pipeline: str, dead: Line
+) -> None:
     report, _ = await examine(game, play, pipeline, dead)
     assert (report.status, report.verdict, report.events) == ("unscored", "undecided", ())
     assert report.failures
 
 
 @pytest.mark.parametrize("stage", ["scan", "remember", "investigate", "trace"])
-async def test_a_model_that_dies_on_the_way_leaves_nothing_clean(game: Domain, play: Path, stage: str) -> None:
-    alive = [one for one in DECIDED if one["when"]["stage"] != stage]
+async def test_a_model_that_fails_midway_leaves_no_clean_clip(game: Domain, play: Path, stage: str) -> None:
+    alive = [decided for decided in DECIDED if decided["when"]["stage"] != stage]
     report, _ = await examine(game, play, "glide", *alive)
     assert not report.clean
     assert stage in {failure.stage for failure in report.failures}
@@ -303,7 +305,7 @@ async def test_a_model_that_dies_on_the_way_leaves_nothing_clean(game: Domain, p
         assert report.events == ()
 
 
-async def test_a_window_nobody_answered_for_is_a_failure(game: Domain, play: Path) -> None:
+async def test_a_window_without_an_answer_is_a_failure(game: Domain, play: Path) -> None:
     quiet = [seen(window) for window in range(5)]
     report, _ = await examine(game, play, "glide", *quiet, MEMORY)
     assert (report.status, report.clean) == ("partial", False)
@@ -314,7 +316,7 @@ async def test_a_window_nobody_answered_for_is_a_failure(game: Domain, play: Pat
 
 
 @pytest.mark.parametrize("name", ABLATIONS)
-async def test_an_ablation_asks_less(game: Domain, play: Path, name: str) -> None:
+async def test_an_ablation_sends_fewer_requests(game: Domain, play: Path, name: str) -> None:
     whole, _ = await examine(game, play, "glide", *DECIDED)
     less, _ = await examine(game, play, name, *DECIDED)
     without = {"glide-no-memory": 1, "glide-no-debate": 2, "glide-no-grounding": 1 + 1 + 1}
@@ -332,7 +334,7 @@ async def test_without_memory_a_window_is_judged_by_itself(game: Domain, play: P
     assert not [request for request in asked if "Memory of the whole clip" in str(request.parts)]
 
 
-def test_an_ablation_is_the_whole_pipeline_less_one_thing(game: Domain) -> None:
+def test_an_ablation_is_the_whole_pipeline_without_one_part(game: Domain) -> None:
     whole = dict(Pipeline.build(game, "glide").stages)
     lacking = {}
     for name in ABLATIONS:
@@ -345,17 +347,17 @@ def test_an_ablation_is_the_whole_pipeline_less_one_thing(game: Domain) -> None:
     }
 
 
-async def test_the_baseline_is_one_look_and_knows_what_comes_back(game: Domain, play: Path) -> None:
+async def test_the_baseline_asks_once_and_reports_every_span(game: Domain, play: Path) -> None:
     event = {
         "description": BLACK, "evidence": "it lies there", "frames": [31], "dimension": "visual_glitch",
         "type": "model_distortion", "spans_s": [[8.0, 10.0], [2.0, 6.5]], "severity": 3,
     }  # fmt: skip
     report, asked = await examine(game, play, "vanilla", line("direct", "sample 1", {"events": [event]}))
     assert len(asked) == 1
-    assert [one.spans for one in report.events] == [(Span(2.0, 6.5), Span(8.0, 10.0))]
+    assert [event.spans for event in report.events] == [(Span(2.0, 6.5), Span(8.0, 10.0))]
 
 
-async def test_drafts_are_what_each_short_segment_shows(game: Domain, play: Path) -> None:
+async def test_drafts_describe_each_short_segment(game: Domain, play: Path) -> None:
     first = seen(0, BLACK, "model_distortion", 16, 40, confidence=0.4)
     report, asked = await examine(game, play, "drafts", first, seen(1))
     assert len(asked) == 2  # 12 s in segments shorter than 10 s
@@ -396,9 +398,9 @@ def test_reports_are_scored_against_a_file_of_the_benchmark(
     paths = ("--reference", tmp_path / "truth.json", "--prediction", found)
     ran = robogaze("evaluate", "--domain", "game", *paths, "--convention", convention, "--json")
     assert ran.code == 0, ran.err
-    told = json.loads(ran.out)
-    assert told["convention"] == convention
-    (system,) = told["systems"]
+    written = json.loads(ran.out)
+    assert written["convention"] == convention
+    (system,) = written["systems"]
     scores = system["micro"] if convention == "glide-paper" else system["metrics"]
     assert scores["miou"]["value"] == pytest.approx((49 + 6) / 96), "55 of the 96 frames of 2-6 and 8-10 s"
     assert scores["f1_iou"]["value"] == pytest.approx(scores["desc_f1"]["value"] * 55 / 96)

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from e2e.interrupting import PATIENCE_S, Process, command, interrupt, noise, started, wait_for
+from e2e.interrupting import TIMEOUT_S, Process, command, interrupt, noise, started, wait_for
 from stub_server import Stub, running
 from synthetic import write_clip
 
@@ -59,7 +59,7 @@ def test_while_a_model_is_asked_and_the_rest_follows(short_clip: Path, tmp_path:
         assert f"kept in {out}" in message
         stub.held = False
         with started(*arguments) as process:
-            process.communicate(timeout=PATIENCE_S)
+            process.communicate(timeout=TIMEOUT_S)
         assert process.returncode in (0, 4)
 
 
@@ -76,7 +76,7 @@ def test_while_reports_are_written(short_clip: Path, tmp_path: Path, after: int)
     assert all(json.loads(path.read_bytes())["clip"] for path in done)
 
 
-def test_where_nothing_can_be_resumed_it_says_so(long_clip: Path, tmp_path: Path) -> None:
+def test_the_message_says_if_nothing_can_be_resumed(long_clip: Path, tmp_path: Path) -> None:
     manifest = tmp_path / "clips.jsonl"
     manifest.write_text("".join(json.dumps({"path": str(long_clip), "clip_id": f"c{n}"}) + "\n" for n in range(9)))
     with started("dataset", "check", manifest) as process:
@@ -104,7 +104,7 @@ def test_a_signal_that_the_parent_ignores_stays_ignored(short_clip: Path) -> Non
     try:
         time.sleep(1.0)
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=PATIENCE_S) in (0, 4)
+        assert process.wait(timeout=TIMEOUT_S) in (0, 4)
     finally:
         process.kill()
         process.wait(timeout=10)

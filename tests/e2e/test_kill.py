@@ -1,4 +1,4 @@
-"""kill -9 at random moments: nothing that was answered is asked again, and the reports are the same in the end."""
+"""kill -9 at random moments: no answered request is sent again, and the reports equal those of an uninterrupted run."""
 
 import random
 from pathlib import Path
@@ -8,7 +8,7 @@ from killed import trial
 CLIPS = 20
 
 
-def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_a_killed_run_resumes(tmp_path: Path) -> None:
     found = trial(tmp_path, CLIPS, 5, random.Random(4), longest_s=0.3)
     assert found.kills >= 3, "the run was over before it could be killed"
     assert (found.code, found.sent_again, found.reports) == (0, 0, CLIPS)

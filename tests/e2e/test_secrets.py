@@ -52,7 +52,7 @@ ECHOES = {
 
 
 @pytest.mark.parametrize("name", ECHOES)
-def test_a_key_that_a_server_repeats_is_nowhere(
+def test_a_key_that_a_server_repeats_is_never_written(
     robogaze: Shell, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv("ROBOGAZE_API_KEY", KEY)

@@ -13,7 +13,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from e2e.interrupting import PATIENCE_S, interrupt, started, wait_for
+from e2e.interrupting import TIMEOUT_S, interrupt, started, wait_for
 from stub_server import Stub, running
 from synthetic import write_clip
 
@@ -90,7 +90,7 @@ def test_a_watch_that_is_killed_scores_nothing_twice_and_loses_nothing(
     assert 0 < len(known) < CHECKPOINTS * CLIPS, "killed in the middle"
     (tmp_path / "done").touch()
     with started(*arguments(tmp_path, models, "--until", tmp_path / "done", "--json")) as process:
-        printed, err = process.communicate(timeout=PATIENCE_S)
+        printed, err = process.communicate(timeout=TIMEOUT_S)
     assert process.returncode in (0, 4), err
     lines = [json.loads(line) for line in printed.splitlines()]
     assert [(line["checkpoint"], line["step"]) for line in lines] == [("step_1", 1), ("step_2", 2), ("step_3", 3)]
@@ -117,7 +117,9 @@ def test_ctrl_c_ends_a_watch_and_says_how_to_resume(tmp_path: Path, video: Path,
 
 
 @pytest.mark.parametrize("end", ["\n", ""])
-def test_until_dash_ends_with_a_line_or_the_end_of_stdin(tmp_path: Path, video: Path, models: Path, end: str) -> None:
+def test_until_dash_ends_with_a_line_or_at_the_end_of_stdin(
+    tmp_path: Path, video: Path, models: Path, end: str
+) -> None:
     clips = tmp_path / "clips"
     (clips / "step_1").mkdir(parents=True)
     shutil.copy(video, clips / "step_1" / "cup.mp4")
@@ -125,6 +127,6 @@ def test_until_dash_ends_with_a_line_or_the_end_of_stdin(tmp_path: Path, video: 
     streams: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with subprocess.Popen(command, text=True, **streams) as process:
         time.sleep(0.5)
-        printed, err = process.communicate(end, timeout=PATIENCE_S)
+        printed, err = process.communicate(end, timeout=TIMEOUT_S)
     assert process.returncode in (0, 4), err
     assert json.loads(printed)["checkpoint"] == "step_1"

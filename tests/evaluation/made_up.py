@@ -30,10 +30,10 @@ class SameWords:
         self.asked += pairs
         return [Judgement(self.similarity(pair), rationale="") for pair in pairs]
 
-    def similarity(self, one: DescriptionPair) -> float | None:
-        if "?" in one.prediction:
+    def similarity(self, pair: DescriptionPair) -> float | None:
+        if "?" in pair.prediction:
             return None
-        return float(one.reference == one.prediction) or self.given.get(one.prediction, 0.0)
+        return float(pair.reference == pair.prediction) or self.given.get(pair.prediction, 0.0)
 
 
 def event(start: float, end: float, text: str = "a", dimension: str = "d", **known: Any) -> AnnotatedEvent:
@@ -49,6 +49,6 @@ def run(
     references: Sequence[ClipAnnotation], *systems: Sequence[ClipAnnotation], judge: Any = None, **known: Any
 ) -> Evaluation:
     by = known.pop("by", ())
-    named = [System.of(f"s{number}", one) for number, one in enumerate(systems)]
+    named = [System.of(f"s{number}", annotations) for number, annotations in enumerate(systems)]
     config = EvaluationConfig.of(known.pop("convention", "robogaze"), **{"resamples": 50, **known})
     return asyncio.run(evaluate_pairing(pair(references, named), judge or SameWords(), config, by))

@@ -22,11 +22,11 @@ REFERENCES += [clip(f"clean {number}") for number in range(6)]
 
 def first(annotations: list[ClipAnnotation], number: int, **known: Any) -> list[ClipAnnotation]:
     """A system that is right about the first clips and reports nothing of the others."""
-    return [replace(clip(one.clip_id, *one.findings), **known) for one in annotations[:number]]
+    return [replace(clip(annotation.clip_id, *annotation.findings), **known) for annotation in annotations[:number]]
 
 
 def table(result: Any, name: str) -> ResultTable:
-    return next(one for one in evaluation_tables(result) if one.name == name)
+    return next(table for table in evaluation_tables(result) if table.name == name)
 
 
 def shown(result: Any, name: str) -> dict[Any, dict[str, Any]]:
@@ -38,11 +38,11 @@ def shown(result: Any, name: str) -> dict[Any, dict[str, Any]]:
 def test_every_system_is_compared_with_the_baseline_only_and_p_is_adjusted_for_their_number() -> None:
     systems = (first(REFERENCES, 6), first(REFERENCES, 9), first(REFERENCES, 27))
     pairs = run(REFERENCES, *systems, baseline="s1").comparisons["desc_f1"].pairs
-    assert [(one.first, one.second) for one in pairs] == [(0, 1), (2, 1)]
-    assert [one.difference.value for one in pairs] == pytest.approx([-0.1, 0.6])
-    assert [one.significant for one in pairs] == [False, True]
+    assert [(pair.first, pair.second) for pair in pairs] == [(0, 1), (2, 1)]
+    assert [pair.difference.value for pair in pairs] == pytest.approx([-0.1, 0.6])
+    assert [pair.significant for pair in pairs] == [False, True]
     every = run(REFERENCES, *systems).comparisons["desc_f1"].pairs
-    (same,) = (one for one in every if (one.first, one.second) == (1, 2))
+    (same,) = (pair for pair in every if (pair.first, pair.second) == (1, 2))
     assert pairs[1].p == pytest.approx(same.p)
     assert pairs[1].holm == pytest.approx(2 * pairs[1].p)
     assert same.holm >= pairs[1].holm
@@ -67,7 +67,7 @@ def test_a_gain_is_paired_and_has_its_interval_in_every_metric_of_the_headline()
 
 
 def test_missing_and_unscored_clips_stay_in_every_gain() -> None:
-    unscored = [replace(one, findings=(), status="unscored") for one in first(REFERENCES, 36)]
+    unscored = [replace(annotation, findings=(), status="unscored") for annotation in first(REFERENCES, 36)]
     absent = run(REFERENCES, first(REFERENCES, 36), unscored[:1], baseline="s0")
     asked = run(REFERENCES, first(REFERENCES, 36), unscored, baseline="s0")
     for metric in ("desc_f1", "f1_iou", "severe_recall", "clean_accuracy", "detection_f1"):
@@ -78,9 +78,14 @@ def test_missing_and_unscored_clips_stay_in_every_gain() -> None:
 
 
 def test_clips_of_one_prompt_count_once_in_a_gain() -> None:
-    four = [replace(clip(f"{one.clip_id}/{seed}", *one.findings), fields={"prompt_id": one.clip_id})
-            for one in REFERENCES for seed in range(4)]  # fmt: skip
-    better = [clip(one.clip_id, *one.findings) for one in four if one.fields["prompt_id"] < "20"]
+    four = [
+        replace(clip(f"{annotation.clip_id}/{seed}", *annotation.findings), fields={"prompt_id": annotation.clip_id})
+        for annotation in REFERENCES
+        for seed in range(4)
+    ]
+    better = [
+        clip(annotation.clip_id, *annotation.findings) for annotation in four if annotation.fields["prompt_id"] < "20"
+    ]
     alone = run(REFERENCES, [clip("00")], first(REFERENCES, 20), baseline="s0")
     together = run(four, [clip("00/0")], better, baseline="s0")
     for metric in ("desc_f1", "severe_recall"):
@@ -96,8 +101,8 @@ def test_a_baseline_that_is_no_system_is_refused() -> None:
 
 def test_what_a_system_uses_per_clip_is_beside_its_scores_and_missing_where_it_is_not_known() -> None:
     used = [
-        replace(one, usage=Usage(calls=2 + number, prompt_tokens=1000, completion_tokens=None, wall_s=1.5))
-        for number, one in enumerate(first(REFERENCES, 2))
+        replace(annotation, usage=Usage(calls=2 + number, prompt_tokens=1000, completion_tokens=None, wall_s=1.5))
+        for number, annotation in enumerate(first(REFERENCES, 2))
     ]
     result = run(REFERENCES, used, first(REFERENCES, 4))
     calls = result.systems[0].usage["calls"]
@@ -134,11 +139,11 @@ def test_results_and_gains_are_broken_down_by_duration_from_short_to_long() -> N
     seconds = (100.0, 20.0, 5.0, 5.0, 100.0)
     references = [long(f"{number}", length, event(1, 2)) for number, length in enumerate(seconds)]
     references.append(replace(clip("unknown", event(1, 2)), duration_s=None, frame_times_s=None))
-    found = [clip(one.clip_id, *one.findings) for one in references[:4]]
+    found = [clip(annotation.clip_id, *annotation.findings) for annotation in references[:4]]
     result = run(references, found, found[2:], by=("duration",), baseline="s1")
     assert field_values(references, "duration") == ["", "<=15 s", "15-40 s", ">80 s"]
     by = {band: scores["desc_f1"] for band, scores in result.systems[0].by["duration"].items()}
-    assert {band: (one.value, one.n) for band, one in by.items()} == {
+    assert {band: (estimate.value, estimate.n) for band, estimate in by.items()} == {
         "": (0.0, 1), "<=15 s": (1.0, 2), "15-40 s": (1.0, 1), ">80 s": (0.5, 2),
     }  # fmt: skip
     (gain,) = result.gains_by["duration"][">80 s"]["desc_f1"]

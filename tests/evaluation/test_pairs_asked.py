@@ -11,8 +11,8 @@ from evaluation.made_up import SameWords, clip, event
 from metrics.cases import Pair, corpus
 
 from robogaze.core.annotation import ClipAnnotation
+from robogaze.evaluation.clip_rows import Groups, count_clip
 from robogaze.evaluation.config import EvaluationConfig
-from robogaze.evaluation.rows import Groups, count_clip
 from robogaze.evaluation.tables import SystemTables, floor_table, system_tables
 from robogaze.judges.base import DescriptionPair, Judgement
 from robogaze.judges.unjudged import ask_ahead

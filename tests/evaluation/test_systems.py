@@ -22,7 +22,7 @@ from robogaze.stats.proportions import wilson
 
 
 def values(scores: Any) -> dict[str, float]:
-    return {name: one.value for name, one in scores.items()}
+    return {name: score.value for name, score in scores.items()}
 
 
 def same(a: Any, b: Any) -> bool:
@@ -111,8 +111,8 @@ def test_results_are_broken_down_by_clip_fields() -> None:
         clip("b", event(1, 2), fields={"split": "real"}),
     ]
     found = run(references, [clip("a", event(1, 2))], by=("split", "arm")).systems[0]
-    assert {name: one["desc_f1"].value for name, one in found.by["split"].items()} == {"sim": 1.0, "real": 0.0}
-    assert {name: one["desc_f1"].value for name, one in found.by["arm"].items()} == {"left": 1.0, "": 0.0}
+    assert {name: scores["desc_f1"].value for name, scores in found.by["split"].items()} == {"sim": 1.0, "real": 0.0}
+    assert {name: scores["desc_f1"].value for name, scores in found.by["arm"].items()} == {"left": 1.0, "": 0.0}
 
 
 def test_the_mean_over_strata_weighs_data_sets_alike() -> None:
@@ -159,7 +159,12 @@ def test_the_bonus_decides_who_is_matched() -> None:
     predictions = [clip("a", event(1, 2, "near", "here"), event(1, 2, "text", "there"))]
     judge = SameWords(near=0.5, text=0.6)
     found = run(references, predictions, judge=judge).systems[0].by_bonus
-    assert {bonus: one["desc_recall"].value for bonus, one in found.items()} == {0: 0.6, 0.1: 0.6, 0.25: 0.5, 0.5: 0.5}
+    assert {bonus: scores["desc_recall"].value for bonus, scores in found.items()} == {
+        0: 0.6,
+        0.1: 0.6,
+        0.25: 0.5,
+        0.5: 0.5,
+    }
 
 
 def test_controls_stand_beside_every_system() -> None:
@@ -195,11 +200,11 @@ def test_floors_ask_the_judge_and_can_be_left_out() -> None:
     references = [clip("a", event(1, 2)), clip("b", event(1, 2))]
     judge, without = SameWords(), SameWords()
     result = run(references, references, judge=judge)
-    prior, moved = ({one.prediction_id for one in judge.asked if sign in one.prediction_id} for sign in ("_", "/"))
+    prior, moved = ({pair.prediction_id for pair in judge.asked if sign in pair.prediction_id} for sign in ("_", "/"))
     assert (prior, moved) == ({"type_prior"}, {"a/a1", "b/a1"})
     assert result.controls["type_prior"][0]["detection_recall"].value == 1.0
     plain = run(references, references, judge=without, floors=False)
-    assert {one.prediction_id for one in without.asked} == {"a1"}
+    assert {pair.prediction_id for pair in without.asked} == {"a1"}
     assert plain.systems[0].floor is None
     assert "type_prior" not in plain.controls
     assert not any("floor is what it scores" in note for note in evaluation_notes(plain))
@@ -225,7 +230,7 @@ def test_two_systems_are_compared_on_the_same_clips() -> None:
     assert difference.difference.value == pytest.approx(0.7)
     assert difference.significant
     assert difference.verdict() == "different"
-    assert [one.rank.value for one in found.ranks] == [1.0, 2.0]
+    assert [rank.rank.value for rank in found.ranks] == [1.0, 2.0]
     assert run(references, good).comparisons == {}
 
 
@@ -403,7 +408,7 @@ def test_json_has_the_contract_s_keys_at_the_top_for_one_system() -> None:
     assert keys <= set(found)
     assert found["macro"]["desc_f1"].keys() >= {"value", "low", "high", "n"}
     assert found["matches"] == {"a": [{"reference": "a1", "prediction": "a1", "similarity": 1.0, "iou": 1.0}]}
-    assert not any(math.isnan(one) for one in _numbers(found))
+    assert not any(math.isnan(number) for number in _numbers(found))
 
 
 def _numbers(value: Any) -> list[float]:

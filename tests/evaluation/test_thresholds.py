@@ -20,8 +20,8 @@ UNSURE = finding((0, 1), name="H0")
 REPORTED = tuple(finding((0, 1), name=name, confidence=sure) for name, sure in (("E1", 0.9), ("E2", 0.6), ("E3", None)))
 
 
-def ids(one: ClipAnnotation) -> list[str]:
-    return [event.id for event in one.findings]
+def ids(annotation: ClipAnnotation) -> list[str]:
+    return [event.id for event in annotation.findings]
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,11 @@ def test_what_a_critic_left_below_its_threshold_is_an_event_at_a_lower_one() -> 
     left = report(judged("H1", "rejected", 0.42), judged("H2", "rejected", 0.1), merged)
     assert (left.status, left.verdict) == ("complete", "clean")
     swept = {threshold: at_threshold(annotation_of(left), threshold) for threshold in THRESHOLDS}
-    assert {threshold: ids(one) for threshold, one in swept.items() if one.findings} == {0.3: ["H1"], 0.4: ["H1"]}
-    assert [one.verdict for one in swept.values()] == ["faulty", "faulty", "clean", "clean", "clean"]
+    assert {threshold: ids(annotation) for threshold, annotation in swept.items() if annotation.findings} == {
+        0.3: ["H1"],
+        0.4: ["H1"],
+    }
+    assert [annotation.verdict for annotation in swept.values()] == ["faulty", "faulty", "clean", "clean", "clean"]
 
 
 def test_at_the_threshold_of_the_critic_the_events_of_the_report_are_found() -> None:

@@ -5,7 +5,7 @@ import pytest
 from fit_classes import examples, fitted_classifier, with_out_of_world_classes
 from measured_clips import KnownClip
 
-from robogaze.evidence import Classifier, Condition, with_classes
+from robogaze.evidence import Classifier, SignalCondition, with_classes
 from robogaze.evidence.classifier import Feature, FeatureClass
 from robogaze.stages.event_rule import EventRule
 
@@ -23,7 +23,7 @@ CLASSIFIER = Classifier(
 RULE = EventRule(
     signal="gone",
     above=0.5,
-    unless=(Condition(signal="fog", above=0.5),),
+    unless=(SignalCondition(signal="fog", above=0.5),),
     dimension="object_scene_consistency",
     type="object_disappearance",
     describe="measured/appeared",

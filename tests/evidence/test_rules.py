@@ -10,10 +10,10 @@ from robogaze.core.time import Span
 from robogaze.errors import InputError
 from robogaze.evidence import (
     ClipSignals,
-    Condition,
     MeasurementGap,
     RuleFinding,
     Signal,
+    SignalCondition,
     SignalRule,
     ViewSignals,
     check_signals,
@@ -75,7 +75,7 @@ def test_an_undefined_reported_signal_is_a_gap() -> None:
 
 def test_an_undecidable_frame_is_a_gap_and_has_no_finding() -> None:
     evidence = _evidence({"a": [0, 9, 0, 9], "b": [1, 1, 0, 0]})
-    undecidable_when = Condition(signal="b", above=0.5, explanation="the view shakes")
+    undecidable_when = SignalCondition(signal="b", above=0.5, explanation="the view shakes")
     rule = SignalRule(signal="a", above=1, undecidable_when=(undecidable_when,))
     assert _spans(rule, evidence) == [(1.5, 2.0)]
     assert explained_findings(rule, evidence) == ()
@@ -85,15 +85,15 @@ def test_an_undecidable_frame_is_a_gap_and_has_no_finding() -> None:
 
 def test_undecidable_when_needs_an_explanation() -> None:
     with pytest.raises(ValueError, match="'undecidable_when' on b needs an 'explanation'"):
-        SignalRule(signal="a", above=1, undecidable_when=(Condition(signal="b", above=0.5),))
+        SignalRule(signal="a", above=1, undecidable_when=(SignalCondition(signal="b", above=0.5),))
 
 
 @pytest.mark.parametrize("within_s", [0.1, 0.5, 0.7])
 def test_within_s_extends_a_condition_to_frames_near_one_in_which_it_holds(within_s: float) -> None:
     evidence = _evidence({"a": [0, 9, 0, 0, 9, 0, 0, 0]})
-    near = Condition(signal="a", above=1, within_s=within_s).holds(evidence, "view 1")
+    near = SignalCondition(signal="a", above=1, within_s=within_s).holds(evidence, "view 1")
     assert np.flatnonzero(near).tolist() == ([1, 4] if within_s < 0.5 else [0, 1, 2, 3, 4, 5])
-    assert not Condition(signal="a", above=99, within_s=within_s).holds(evidence, "view 1").any()
+    assert not SignalCondition(signal="a", above=99, within_s=within_s).holds(evidence, "view 1").any()
 
 
 def test_a_frame_lasts_until_the_next_and_the_last_until_the_end_of_the_clip() -> None:
@@ -130,17 +130,17 @@ def test_merge_gap_merges_across_shorter_gaps_before_the_minimum_duration() -> N
 
 def test_unless_excludes_single_frames() -> None:
     evidence = _evidence({"a": [1, 1, 1, 1], "b": [0, 9, 0, NAN], "c": [5, 5, 0, 5]})
-    assert _spans(SignalRule(signal="a", above=0, unless=(Condition(signal="b", above=1),)), evidence) == [
+    assert _spans(SignalRule(signal="a", above=0, unless=(SignalCondition(signal="b", above=1),)), evidence) == [
         (0.0, 0.5),
         (1.0, 2.0),
     ]
-    both = (Condition(signal="b", above=1), Condition(signal="c", below=1))
+    both = (SignalCondition(signal="b", above=1), SignalCondition(signal="c", below=1))
     assert _spans(SignalRule(signal="a", above=0, unless=both), evidence) == [(0.0, 0.5), (1.5, 2.0)]
 
 
 def test_also_must_hold_in_the_same_frame() -> None:
     evidence = _evidence({"a": [1, 1, 1, 1], "b": [0, 9, NAN, 9]})
-    assert _spans(SignalRule(signal="a", above=0, also=(Condition(signal="b", above=1),)), evidence) == [
+    assert _spans(SignalRule(signal="a", above=0, also=(SignalCondition(signal="b", above=1),)), evidence) == [
         (0.5, 1.0),
         (1.5, 2.0),
     ]
@@ -149,7 +149,7 @@ def test_also_must_hold_in_the_same_frame() -> None:
 def test_the_peak_is_not_in_a_merged_gap() -> None:
     evidence = _evidence({"a": [2, 9, 3], "b": [0, 1, 0]})
     (finding,) = find(
-        SignalRule(signal="a", above=1, merge_gap_s=1, unless=(Condition(signal="b", above=0),)), evidence
+        SignalRule(signal="a", above=1, merge_gap_s=1, unless=(SignalCondition(signal="b", above=0),)), evidence
     )
     assert (finding.peak, finding.peak_frame, finding.frames) == (3, 2, (0, 2))
 
@@ -185,13 +185,16 @@ def test_the_first_frame_is_a_gap_only_in_a_clip_of_one_frame() -> None:
 def test_a_frame_that_other_signals_settle_is_no_gap() -> None:
     evidence = _evidence({"a": [0, NAN, NAN, NAN, NAN], "b": [9, 9, 0, 9, NAN], "c": [0, 9, 0, NAN, 0]}, a="dark")
     assert _runs(SignalRule(signal="a", above=1), evidence) == [(1, 5)]
-    assert _runs(SignalRule(signal="a", above=1, also=(Condition(signal="b", above=5),)), evidence) == [(1, 2), (3, 4)]
-    assert _runs(SignalRule(signal="a", above=1, unless=(Condition(signal="c", above=5),)), evidence) == [(2, 5)]
+    assert _runs(SignalRule(signal="a", above=1, also=(SignalCondition(signal="b", above=5),)), evidence) == [
+        (1, 2),
+        (3, 4),
+    ]
+    assert _runs(SignalRule(signal="a", above=1, unless=(SignalCondition(signal="c", above=5),)), evidence) == [(2, 5)]
 
 
 def test_a_gap_in_also_counts_only_where_the_rest_holds() -> None:
     evidence = _evidence({"a": [0, 9, 0, 9], "b": [NAN, NAN, NAN, 9]}, b="lost")
-    (gap,) = measurement_gaps(SignalRule(signal="a", above=1, also=(Condition(signal="b", above=5),)), evidence)
+    (gap,) = measurement_gaps(SignalRule(signal="a", above=1, also=(SignalCondition(signal="b", above=5),)), evidence)
     assert (gap.runs, gap.reason) == (((1, 2),), "lost")
 
 
@@ -225,8 +228,8 @@ def test_each_view_has_its_own_findings() -> None:
     "rule",
     [
         SignalRule(signal="x", above=1),
-        SignalRule(signal="a", above=1, unless=(Condition(signal="x", above=1),)),
-        SignalRule(signal="a", above=1, also=(Condition(signal="x", below=1),)),
+        SignalRule(signal="a", above=1, unless=(SignalCondition(signal="x", above=1),)),
+        SignalRule(signal="a", above=1, also=(SignalCondition(signal="x", below=1),)),
     ],
 )
 def test_an_unknown_signal_is_refused_with_the_known_ones(rule: SignalRule) -> None:
@@ -272,24 +275,26 @@ def test_a_place_is_described_in_words(box: tuple[float, float, float, float], w
 def test_a_finding_extends_over_neighbouring_frames_while_all_conditions_hold() -> None:
     evidence = _evidence({"a": [0, 0, 1, 2, 9, 9, 2, 1, 0, 2, 0], "b": [0, 1, 1, 1, 1, 1, 1, 0, 0, 1, 0]})
     rule = SignalRule(
-        signal="a", above=5, extend_while=(Condition(signal="a", above=0.5), Condition(signal="b", above=0))
+        signal="a", above=5, extend_while=(SignalCondition(signal="a", above=0.5), SignalCondition(signal="b", above=0))
     )
     (finding,) = find(rule, evidence)
     assert (finding.span, finding.peak) == (Span(1.0, 3.5), 9)
 
 
 def test_findings_that_extend_until_they_meet_become_one() -> None:
-    rule = SignalRule(signal="a", above=5, extend_while=(Condition(signal="a", above=1),))
+    rule = SignalRule(signal="a", above=5, extend_while=(SignalCondition(signal="a", above=1),))
     assert _spans(rule, _evidence({"a": [0, 9, 2, 2, 9, 0]})) == [(0.5, 2.5)]
     assert _spans(rule, _evidence({"a": [0, 9, 2, 0, 9, 0]})) == [(0.5, 1.5), (2.0, 2.5)]
 
 
-MOVES = Condition(signal="b", above=1, explanation="the camera moves")
+MOVES = SignalCondition(signal="b", above=1, explanation="the camera moves")
 
 
 def test_an_explained_finding_has_its_condition_and_its_value() -> None:
     evidence = _evidence({"a": [0, 9, 9, 0, 9], "b": [0, 2, 3, 0, 0]})
-    rule = SignalRule(signal="a", above=5, unless=(Condition(signal="b", above=9, explanation="it never does"), MOVES))
+    rule = SignalRule(
+        signal="a", above=5, unless=(SignalCondition(signal="b", above=9, explanation="it never does"), MOVES)
+    )
     assert _spans(rule, evidence) == [(2.0, 2.5)]
     (explained,) = explained_findings(rule, evidence)
     assert (explained.finding.span, explained.condition, explained.peak, explained.unit) == (
@@ -302,7 +307,10 @@ def test_an_explained_finding_has_its_condition_and_its_value() -> None:
 
 def test_unless_without_an_explanation_gives_no_explained_finding() -> None:
     evidence = _evidence({"a": [0, 9, 9, 0], "b": [0, 2, 3, 0]})
-    assert explained_findings(SignalRule(signal="a", above=5, unless=(Condition(signal="b", above=1),)), evidence) == ()
+    assert (
+        explained_findings(SignalRule(signal="a", above=5, unless=(SignalCondition(signal="b", above=1),)), evidence)
+        == ()
+    )
 
 
 def test_a_span_of_which_a_part_is_found_is_not_explained() -> None:

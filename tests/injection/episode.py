@@ -31,7 +31,7 @@ from robogaze.core.sampling import Regime
 from robogaze.datasets import ManifestEntry
 from robogaze.diagnose import OpenClip, diagnose, open_clip
 from robogaze.domains import load_domain
-from robogaze.run.engines.base import ClipWorker, Result, Task
+from robogaze.run.engines.base import ClipTask, ClipWorker, Result
 from robogaze.run.execute import open_run
 from robogaze.run.setup import RunSetup
 from robogaze.stages.pipeline import Pipeline
@@ -223,7 +223,7 @@ class DecodedOnce:
     pipeline: Pipeline
     models: Models
 
-    async def __call__(self, task: Task, decoding: asyncio.Semaphore) -> Result:
+    async def __call__(self, task: ClipTask, decoding: asyncio.Semaphore) -> Result:
         """Diagnose a clip."""
         clip = self.opened.clip.with_(id=task.clip_id, instruction=task.entry.instruction)
         return Result(task.clip_id, await diagnose(replace(self.opened, clip=clip), self.pipeline, self.models))

@@ -39,7 +39,7 @@ def test_each_pair_has_a_judgement_in_order_whatever_stands_beside_it(make: Make
     judge = make(tmp_path)
     together = rate(judge, PAIRS)
     assert len(together) == len(PAIRS)
-    assert [rate(judge, [one])[0] for one in PAIRS] == together
+    assert [rate(judge, [pair])[0] for pair in PAIRS] == together
     assert rate(judge, PAIRS[::-1]) == together[::-1]
     assert rate(judge, []) == []
 

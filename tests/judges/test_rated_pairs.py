@@ -35,7 +35,7 @@ def test_without_ids_the_line_number_is_used(tmp_path: Path) -> None:
 
 def test_what_was_rated_together_is_its_event_else_its_clip_else_itself(tmp_path: Path) -> None:
     lines = [{"event": "e", "clip_id": "c"}, {"clip_id": "c"}, {}]
-    assert [one.unit for one in read(tmp_path, *({"similarity": 0, **pair} for pair in lines))] == ["e", "c", "3"]
+    assert [rated.unit for rated in read(tmp_path, *({"similarity": 0, **pair} for pair in lines))] == ["e", "c", "3"]
 
 
 def test_one_split_can_be_read_alone(tmp_path: Path) -> None:

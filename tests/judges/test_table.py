@@ -23,13 +23,13 @@ TEXTS = '{"clip_id": "c", "reference": "The cup falls.", "prediction": "The mug 
 def test_a_pair_is_found_by_its_three_ids(tmp_path: Path) -> None:
     judge = table(tmp_path, LINE + LINE.replace('"p"', '"q"').replace("0.25", "1"))
     asked = [pair(clip_id="c", prediction_id="q"), pair(clip_id="c")]
-    assert [one.similarity for one in rate(judge, asked)] == [1.0, 0.25]
+    assert [judgement.similarity for judgement in rate(judge, asked)] == [1.0, 0.25]
 
 
 def test_a_pair_is_found_by_its_descriptions_whatever_the_ids_of_its_events(tmp_path: Path) -> None:
     judge = table(tmp_path, TEXTS + TEXTS.replace("drops", "breaks").replace("0.5", "0"))
     asked = [pair(clip_id="c"), pair(clip_id="c", prediction_id="q"), pair(prediction="The mug breaks.", clip_id="c")]
-    assert [one.similarity for one in rate(judge, asked)] == [0.5, 0.5, 0.0]
+    assert [judgement.similarity for judgement in rate(judge, asked)] == [0.5, 0.5, 0.0]
     assert rate(judge, [pair(clip_id="d")])[0].similarity is None
 
 
@@ -51,7 +51,7 @@ def test_a_folder_holds_the_lines_of_all_its_files(tmp_path: Path) -> None:
     (tmp_path / "ratings" / "1.jsonl").write_text(TEXTS)
     (tmp_path / "ratings" / "2.jsonl").write_text(TEXTS.replace('"c"', '"d"'))
     judge = TableJudge.read(tmp_path / "ratings")
-    assert [one.similarity for one in rate(judge, [pair(clip_id="c"), pair(clip_id="d")])] == [0.5, 0.5]
+    assert [judgement.similarity for judgement in rate(judge, [pair(clip_id="c"), pair(clip_id="d")])] == [0.5, 0.5]
     (tmp_path / "ratings" / "3.jsonl").write_text(TEXTS)
     with pytest.raises(InputError, match=r"3\.jsonl:1: this pair is listed twice"):
         TableJudge.read(tmp_path / "ratings")

@@ -215,8 +215,8 @@ def grown_bytes(frames: int) -> int:
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         for number in (0, frames - 1):
-            unlike = [np.abs(made.views(number)[0].astype(int) - image).mean() for image in images]
-            assert unlike.index(min(unlike)) == number % 4
+            differences = [np.abs(made.views(number)[0].astype(int) - image).mean() for image in images]
+            assert differences.index(min(differences)) == number % 4
     return peak
 
 

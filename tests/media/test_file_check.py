@@ -20,7 +20,7 @@ def long_box(kind: bytes, content: bytes = b"content.") -> bytes:
 
 
 def open_box(kind: bytes, content: bytes = b"content.") -> bytes:
-    """A box that goes on to the end of the file."""
+    """A box that extends to the end of the file."""
     return (0).to_bytes(4, "big") + kind + content
 
 

@@ -126,7 +126,7 @@ def f1(clips: Sequence[Clip]) -> float:
 
 
 def _overlapping(clip: Clip, side: Sequence[AnnotatedEvent], other: Sequence[AnnotatedEvent]) -> int:
-    return sum(any(iou_of(one, two, clip.times_s) > 0 for two in other) for one in side)
+    return sum(any(iou_of(event, two, clip.times_s) > 0 for two in other) for event in side)
 
 
 def _strict(clips: Sequence[Clip], predictions: bool, references: bool) -> float:
@@ -153,7 +153,7 @@ def asked(clips: Sequence[Clip], has: Callable[[AnnotatedEvent], bool]) -> float
 
 
 def _timed(clips: Sequence[Clip]) -> float:
-    return asked(clips, lambda one: bool(one.spans))
+    return asked(clips, lambda event: bool(event.spans))
 
 
 def _ious(clips: Sequence[Clip]) -> list[float]:
@@ -231,7 +231,7 @@ def f1_dimension(clips: Sequence[Clip]) -> float:
     same = [
         s for clip in clips for pair, other, s in clip.pairs if pair.dimension and pair.dimension == other.dimension
     ]
-    return ratio(2 * sum(same), asked(clips, lambda one: one.dimension is not None))
+    return ratio(2 * sum(same), asked(clips, lambda event: event.dimension is not None))
 
 
 def clean_accuracy(clips: Sequence[Clip]) -> float:

@@ -98,7 +98,10 @@ def test_what_cannot_be_judged_is_in_no_group() -> None:
 @pytest.mark.parametrize("group", [dimension_of, type_of])
 def test_the_groups_add_up_to_the_whole(group: object) -> None:
     cases = corpus(21, 300, tied=True)
-    groups = groups_in([one for case in cases for one in (case.reference, case.prediction) if one], group)  # type: ignore[arg-type]
+    groups = groups_in(
+        [annotation for case in cases for annotation in (case.reference, case.prediction) if annotation],
+        group,  # type: ignore[arg-type]
+    )
     for case in cases:
         said = case.reference, case.prediction, case.matched(), group, groups
         table, crossing = group_counts(*said), confusion(*said)  # type: ignore[arg-type]

@@ -125,10 +125,12 @@ def test_every_clip_gets_the_events_of_another_and_none_is_lost() -> None:
         references, said, [""] * 20, [reference.clip_id for reference in references], np.random.default_rng(0)
     )
     assert moved.keys() == said.keys()
-    come_from = {name: one.findings[0].description for name, one in moved.items() if one is not None}
+    come_from = {
+        name: prediction.findings[0].description for name, prediction in moved.items() if prediction is not None
+    }
     assert all(name != home for name, home in come_from.items())
     assert Counter(come_from.values()) == Counter(said.keys())
-    assert all(one is not None and one.clip_id == name for name, one in moved.items())
+    assert all(prediction is not None and prediction.clip_id == name for name, prediction in moved.items())
 
 
 def test_what_is_missing_is_missing_on_the_other_clip_too() -> None:
@@ -145,9 +147,9 @@ def test_events_move_within_their_data_set_and_to_another_prompt() -> None:
     for seed in range(20):
         rng = np.random.default_rng(seed)
         moved = shuffled(references, said, [name[0] for name in names], [name[:2] for name in names], rng)
-        for name, one in moved.items():
-            assert one is not None
-            home = one.findings[0].description
+        for name, prediction in moved.items():
+            assert prediction is not None
+            home = prediction.findings[0].description
             assert (home[0] == name[0], home[:2] == name[:2]) == (True, False)
 
 

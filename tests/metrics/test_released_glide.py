@@ -40,7 +40,7 @@ def value(scores: ReleasedScores, name: str) -> float:
 
 
 def test_a_perfect_prediction_scores_one_and_is_rated_five() -> None:
-    figures = {name: one.value for name, one in score([video([EVENT], [EVENT])]).metrics.items()}
+    figures = {name: figure.value for name, figure in score([video([EVENT], [EVENT])]).metrics.items()}
     assert figures.pop("mean_rating") == 5.0
     assert set(figures.values()) == {1.0}
 
@@ -140,5 +140,5 @@ def test_a_later_one_without_a_report_is_refused() -> None:
 
 def test_without_videos_every_figure_is_the_0_that_the_release_prints() -> None:
     figures = score([]).metrics.values()
-    assert {one.value for one in figures} == {0.0}
-    assert all(one.n == 0 and one.why for one in figures)
+    assert {figure.value for figure in figures} == {0.0}
+    assert all(figure.n == 0 and figure.why for figure in figures)

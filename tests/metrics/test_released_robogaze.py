@@ -161,8 +161,8 @@ def test_a_dimension_that_no_one_names_has_nothing_to_average() -> None:
 
 
 def test_a_type_gives_the_dimension_if_none_is_given() -> None:
-    told, typed = finding(0, 10, dimension="picture"), finding(0, 10, dimension=None, type="haze")
-    assert one([told], [typed]).per_dimension["picture"].value == 1.0
+    labelled, typed = finding(0, 10, dimension="picture"), finding(0, 10, dimension=None, type="haze")
+    assert one([labelled], [typed]).per_dimension["picture"].value == 1.0
 
 
 def test_a_given_dimension_comes_before_that_of_the_type() -> None:

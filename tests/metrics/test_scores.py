@@ -195,7 +195,9 @@ def test_a_field_left_blank_never_pays(blank: dict[str, object], use: Use) -> No
         if case.prediction is None or (use == "similarity*iou*bonus" and "spans" in blank):
             continue
         less = replace(case.prediction, findings=tuple(replace(event, **blank) for event in case.prediction.findings))
-        before, after = (independent_of_judging(one, Weighting(use)) for one in (case, replace(case, prediction=less)))
+        before, after = (
+            independent_of_judging(each, Weighting(use)) for each in (case, replace(case, prediction=less))
+        )
         for name in ("miou", "f1_iou", "severity_exact", "severity_within1", "severity_weighted_f1", "tiou_f1_30",
                      "desc_f1_dimension"):  # fmt: skip
             assert not after[name] > before[name] + 1e-12, name
@@ -292,13 +294,14 @@ def test_the_random_clips_hold_every_odd_case() -> None:
 def everything(cases: Sequence[Pair]) -> str:
     """All values and all n, to the last digit."""
     total = sums(sorted(cases, key=lambda case: case.reference.clip_id))
-    return json.dumps([one.tolist() for one in (micro(total), macro(total), micro_n(total), macro_n(total))])
+    return json.dumps([values.tolist() for values in (micro(total), macro(total), micro_n(total), macro_n(total))])
 
 
-def renamed(one: ClipAnnotation) -> ClipAnnotation:
-    count = len(one.findings)
+def renamed(annotation: ClipAnnotation) -> ClipAnnotation:
+    count = len(annotation.findings)
     return replace(
-        one, findings=tuple(replace(event, id=f"{count - number}") for number, event in enumerate(one.findings))
+        annotation,
+        findings=tuple(replace(event, id=f"{count - number}") for number, event in enumerate(annotation.findings)),
     )
 
 

@@ -153,7 +153,7 @@ def make_event(name: str, dimension: str, kind: str, *spans: tuple[float, float]
 
 
 def make_hypothesis(name: str, dimension: str, kind: str, *spans: tuple[float, float], **changes: Any) -> Hypothesis:
-    """A hypothesis that was rejected unless told otherwise."""
+    """A hypothesis, rejected by default."""
     event = make_event(name, dimension, kind, *spans)
     values = {field: getattr(event, field) for field in Claim.model_fields}
     own = {"verdict": "rejected", "reason": "The frames do not show it.", "proposed_by": f"{dimension} specialist"}

@@ -43,11 +43,11 @@ class HalfJudge:
     identity: dict[str, Any] = {}
 
     async def rate(self, pairs: Any) -> list[Judgement]:
-        return [Judgement(None if "?" in one.prediction else 0.5) for one in pairs]
+        return [Judgement(None if "?" in pair.prediction else 0.5) for pair in pairs]
 
 
 @pytest.fixture(scope="module")
-def told() -> Any:
+def written() -> Any:
     """A result in which every part has something to say."""
     event = finding((1, 2), kind="drop", confidence=0.6)
     timeless = replace(finding(dimension="b", kind="slip", text="?"), id="f")
@@ -94,12 +94,12 @@ def _is_map(key: str, sign: str) -> bool:
     return any(path.startswith(f"{key}.{sign}") for path, *_ in documented())
 
 
-def test_every_key_is_documented_with_its_type_and_every_documented_key_is_there(told: Any) -> None:
+def test_every_key_is_documented_with_its_type_and_every_documented_key_is_there(written: Any) -> None:
     types = {key: kinds for key, kinds, _ in documented()}
     # What holds nothing but documented keys needs no line of its own.
     inner = {key.rsplit(".", number)[0] for key in types for number in range(1, key.count(".") + 1)}
     seen = set()
-    for key, value in found_in(told):
+    for key, value in found_in(written):
         plain = re.sub(r"\[\]$", "", key)
         gain = plain.startswith("gains_by.FIELD.VALUE.METRIC") and plain != "gains_by.FIELD.VALUE.METRIC"
         if gain or plain.startswith("systems[].floor.above.") or plain == "systems[]":
@@ -112,17 +112,17 @@ def test_every_key_is_documented_with_its_type_and_every_documented_key_is_there
     assert set(types) - seen == set()
 
 
-def test_an_estimate_has_the_documented_keys(told: Any) -> None:
-    estimates = [value for _, value in found_in(told) if isinstance(value, dict) and "n" in value and "low" in value]
+def test_an_estimate_has_the_documented_keys(written: Any) -> None:
+    estimates = [value for _, value in found_in(written) if isinstance(value, dict) and "n" in value and "low" in value]
     assert {key for estimate in estimates for key in estimate} == {"value", "low", "high", "n", "why"}
     for estimate in estimates:
         assert isinstance(estimate["n"], int)
         assert (estimate["value"] is not None and estimate["low"] is not None) or estimate["why"]
 
 
-def test_the_difference_from_the_floor_has_the_documented_keys(told: Any) -> None:
-    for one in told["systems"]:
-        assert set(one["floor"]["above"]) == {
+def test_the_difference_from_the_floor_has_the_documented_keys(written: Any) -> None:
+    for system in written["systems"]:
+        assert set(system["floor"]["above"]) == {
             "difference",
             "p",
             "min_detectable",
@@ -131,11 +131,11 @@ def test_the_difference_from_the_floor_has_the_documented_keys(told: Any) -> Non
         }
 
 
-def test_a_single_system_s_keys_are_at_the_top_too(told: Any) -> None:
+def test_a_single_system_s_keys_are_at_the_top_too(written: Any) -> None:
     references = [clip("a", finding((1, 2)))]
     result = asyncio.run(
         evaluate(pair(references, [System.of("one", references)]), HalfJudge(), EvaluationConfig(resamples=5))
     )
     alone = evaluation_json(result)
     assert alone["systems"][0].keys() <= alone.keys()
-    assert alone["counts"].keys() >= {*told["counts"], *alone["systems"][0]["counts"]}
+    assert alone["counts"].keys() >= {*written["counts"], *alone["systems"][0]["counts"]}

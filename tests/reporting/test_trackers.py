@@ -40,7 +40,7 @@ NUMBERS = {"clean_rate": 0.25, "clean_rate_low": 0.1, "clips/complete": 3, "type
 
 
 def test_a_run_is_sent_as_these_numbers(reports: list[Report], domain: Domain) -> None:
-    numbers = run_numbers([ReportSummary.of(one) for one in reports], [UNREADABLE], domain)
+    numbers = run_numbers([ReportSummary.of(report) for report in reports], [UNREADABLE], domain)
     rates = {name: number for name, number in numbers.items() if "_rate/" in name}
     counts = {name: number for name, number in numbers.items() if name.startswith("clips/")}
     assert counts == {
@@ -71,7 +71,7 @@ def test_where_no_clip_could_be_clean_no_clean_rate_is_sent(domain: Domain) -> N
     assert numbers["nothing_found_rate"] == 0.75
     assert (numbers["clips/clean"], numbers["clips/undecided"], numbers["clips/faulty"]) == (0, 3, 1)
     whole = make_report(domain, make_clip("e"), events=(event,))
-    numbers = run_numbers([ReportSummary.of(one) for one in (*runs, whole)], [], domain)
+    numbers = run_numbers([ReportSummary.of(report) for report in (*runs, whole)], [], domain)
     assert (numbers["clean_rate"], numbers["nothing_found_rate"]) == (0.0, 0.6)
 
 
@@ -80,18 +80,18 @@ def test_a_rate_is_over_the_scored_clips_in_which_its_dimension_was_looked_for(
 ) -> None:
     every = coverage("physics", not_examined=["task", "picture"])
     more = [make_report(domain, make_clip(f"more-{number}"), coverage=every) for number in range(2)]
-    faulty = next(one for one in reports if one.status == "complete" and one.events)
-    numbers = run_numbers([ReportSummary.of(one) for one in (faulty, *more)], [], domain)
+    faulty = next(report for report in reports if report.status == "complete" and report.events)
+    numbers = run_numbers([ReportSummary.of(report) for report in (faulty, *more)], [], domain)
     assert numbers["type_rate/passing_through"] == numbers["dimension_rate/physics"] == pytest.approx(1 / 3)
     assert numbers["dimension_rate/picture"] == 1.0  # the one clip in which it was looked for
-    unscored = [ReportSummary.of(one) for one in reports if one.status == "unscored"]
+    unscored = [ReportSummary.of(report) for report in reports if report.status == "unscored"]
     assert run_numbers([ReportSummary.of(faulty), *unscored], [], domain)["type_rate/passing_through"] == 1.0
 
 
 def test_a_rate_counts_what_is_covered_partially(reports: list[Report], domain: Domain) -> None:
-    faulty = next(one for one in reports if one.status == "complete" and one.events)
+    faulty = next(report for report in reports if report.status == "complete" and report.events)
     some = coverage("picture", partial=["physics"], not_examined=["task"])
-    digests = [ReportSummary.of(one) for one in (faulty, make_report(domain, make_clip("more"), coverage=some))]
+    digests = [ReportSummary.of(report) for report in (faulty, make_report(domain, make_clip("more"), coverage=some))]
     assert run_numbers(digests, [], domain)["dimension_rate/physics"] == 0.5
 
 
@@ -127,8 +127,8 @@ def test_a_run_without_a_model_is_sent_as_its_nothing_found_rate() -> None:
 
 
 def test_only_finite_numbers_are_left() -> None:
-    told = {"a": 0, "b": None, "c": NAN, "d": float("inf"), "e": -1.5}
-    assert finite(told) == {"a": 0.0, "e": -1.5}
+    numbers = {"a": 0, "b": None, "c": NAN, "d": float("inf"), "e": -1.5}
+    assert finite(numbers) == {"a": 0.0, "e": -1.5}
 
 
 # The contract.
@@ -173,7 +173,7 @@ def wandb_files(project: str) -> list[tuple[Path, list[Any]]]:
     files = sorted(Path(os.environ["WANDB_DIR"]).rglob("*.wandb"))
     found = [(file, list(_messages(file.read_bytes()))) for file in files]
     mine = [(file, records) for file, records in found if _run(records).project == project]
-    return sorted(mine, key=lambda one: _run(one[1]).start_time.ToNanoseconds())
+    return sorted(mine, key=lambda entry: _run(entry[1]).start_time.ToNanoseconds())
 
 
 def _run(records: list[Any]) -> Any:
@@ -214,8 +214,8 @@ def read_mlflow(project: str) -> list[Kept]:
     return found
 
 
-def _less(told: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    return {name: value for name, value in told.items() if name not in names}
+def _less(logged: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in logged.items() if name not in names}
 
 
 READERS: Mapping[str, Callable[[str], list[Kept]]] = {
@@ -288,8 +288,8 @@ def test_wandb_sends_nothing_but_the_numbers() -> None:
     assert sent <= {"header", "footer", "run", "config", "telemetry", "history", "summary", "exit", "final", "metric"}
     assert not list((file.parent / "files").glob("*")), "these would be sent, too"
     assert not any(record.run.host or record.run.HasField("git") for record in records)
-    for told in (Path.cwd(), sys.argv[0], sys.executable):
-        assert str(told).encode() not in file.read_bytes()
+    for private in (Path.cwd(), sys.argv[0], sys.executable):
+        assert str(private).encode() not in file.read_bytes()
 
 
 @pytest.mark.usefixtures("_on_this_machine")
@@ -416,9 +416,9 @@ def test_bench_sends_its_numbers_at_the_step_of_its_folder(
     assert 0 <= numbers["nothing_found_rate"] <= 1
     assert "* started step_14k" in ran.err
     assert "sent to ledger:book: step_14k at step 14000" in ran.err
-    told = repr((ledger.runs, ledger.logged))
-    assert "hidden" not in told
-    assert str(tmp_path) not in told
+    sent = repr((ledger.runs, ledger.logged))
+    assert "hidden" not in sent
+    assert str(tmp_path) not in sent
 
 
 @pytest.mark.parametrize("more", [("--shard", "1/2"), ("--engine", "datatrove")])

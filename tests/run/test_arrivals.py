@@ -65,7 +65,7 @@ def test_a_file_is_complete_once_it_has_not_changed_for_a_while(folder: Path, vi
     assert arrivals.changed_s == 3
 
 
-def test_a_half_written_file_is_not_complete_however_long_it_rests(folder: Path, video: bytes) -> None:
+def test_a_half_written_file_is_never_complete(folder: Path, video: bytes) -> None:
     arrivals, path = watching(folder), folder / "step_1000" / "cup.mp4"
     path.write_bytes(video[: len(video) // 2])
     assert ids(arrivals, 0) == ids(arrivals, 59) == []
@@ -75,9 +75,7 @@ def test_a_half_written_file_is_not_complete_however_long_it_rests(folder: Path,
 
 
 @pytest.mark.parametrize(("ending", "after_s"), [(False, BROKEN_S), (True, SETTLED_S)])
-def test_a_file_that_stays_half_written_is_passed_on_to_be_counted(
-    folder: Path, video: bytes, ending: bool, after_s: float
-) -> None:
+def test_a_file_that_stays_half_written_is_counted(folder: Path, video: bytes, ending: bool, after_s: float) -> None:
     arrivals = watching(folder)
     (folder / "step_1000" / "cup.mp4").write_bytes(video[: len(video) // 2])
     assert ids(arrivals, 0, ending=ending) == ids(arrivals, after_s - 0.1, ending=ending) == []
@@ -103,9 +101,7 @@ def test_a_file_that_is_renamed_has_not_disappeared(folder: Path, video: bytes) 
     assert ids(arrivals, 5) == ["step_1000/mug"]
 
 
-def test_a_complete_clip_that_is_deleted_is_gone_and_a_half_written_one_never_was_a_clip(
-    folder: Path, video: bytes
-) -> None:
+def test_a_deleted_clip_is_reported_only_if_it_was_complete(folder: Path, video: bytes) -> None:
     arrivals, cup, mug = watching(folder), folder / "step_1000" / "cup.mp4", folder / "step_1000" / "mug.mp4"
     cup.write_bytes(video)
     mug.write_bytes(video[:1000])
@@ -117,7 +113,7 @@ def test_a_complete_clip_that_is_deleted_is_gone_and_a_half_written_one_never_wa
     assert arrivals.look(4).gone == ()
 
 
-def test_a_sidecar_that_changes_makes_the_clip_change(folder: Path, video: bytes) -> None:
+def test_a_changed_sidecar_changes_the_clip(folder: Path, video: bytes) -> None:
     arrivals, path = watching(folder), folder / "step_1000" / "cup.mp4"
     path.write_bytes(video)
     arrivals.look(0)
@@ -157,7 +153,7 @@ def test_a_manifest_grows_line_by_line(tmp_path: Path, video: bytes) -> None:
     assert ids(arrivals, 53) == ["step_10/a", "step_20/a"]
 
 
-def test_a_listed_clip_that_never_came_is_passed_on_at_the_end(tmp_path: Path) -> None:
+def test_a_listed_clip_that_never_arrived_is_counted_at_the_end(tmp_path: Path) -> None:
     manifest = tmp_path / "clips.jsonl"
     manifest.write_text('{"path": "a.mp4", "checkpoint": "step_10"}\n')
     arrivals = watching(manifest)
@@ -181,7 +177,7 @@ def test_a_listed_clip_that_is_deleted_is_gone_once_and_may_come_back(tmp_path: 
     assert ids(arrivals, 7) == ["step_10/a"]
 
 
-def test_a_path_that_cannot_be_read_is_said_and_read_again(tmp_path: Path, video: bytes) -> None:
+def test_an_unreadable_path_is_reported_and_read_again(tmp_path: Path, video: bytes) -> None:
     manifest = tmp_path / "clips.jsonl"
     (tmp_path / "a.mp4").write_bytes(video)
     manifest.write_text('{"path": "a.mp4", "checkpoint": "step_10"}\n')

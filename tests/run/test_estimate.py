@@ -11,7 +11,7 @@ from robogaze.core.report import Usage
 from robogaze.core.report_summary import ReportSummary
 from robogaze.datasets import ManifestEntry
 from robogaze.domains import Domain
-from robogaze.run.engines.base import Task
+from robogaze.run.engines.base import ClipTask
 from robogaze.run.estimate import estimate
 from robogaze.stages.pipeline import Pipeline
 
@@ -25,7 +25,7 @@ def priced() -> ModelsConfig:
 async def test_estimate_comes_from_a_rehearsal(
     robot: Domain, clips: list[ManifestEntry], pipeline: str, calls: int
 ) -> None:
-    tasks = [Task(clip.clip_id or "", clip) for clip in clips]
+    tasks = [ClipTask(clip.clip_id or "", clip) for clip in clips]
     found = await estimate(tasks, {}, Pipeline.build(robot, pipeline), priced())
     assert found is not None
     assert (found.clips, found.sample, found.measured, found.calls) == (6, 3, False, 6 * calls)
@@ -38,8 +38,8 @@ async def test_estimate_comes_from_a_rehearsal(
 
 
 async def test_unreadable_clip_is_not_rehearsed(robot: Domain, tmp_path: Path, clips: list[ManifestEntry]) -> None:
-    missing = Task("missing", ManifestEntry(path=tmp_path / "missing.mp4"))
-    tasks = [missing, *(Task(clip.clip_id or "", clip) for clip in clips)]
+    missing = ClipTask("missing", ManifestEntry(path=tmp_path / "missing.mp4"))
+    tasks = [missing, *(ClipTask(clip.clip_id or "", clip) for clip in clips)]
     found = await estimate(tasks, {}, Pipeline.build(robot, "vanilla"), priced())
     assert found is not None
     assert found.calls == 7
@@ -59,7 +59,7 @@ async def test_estimate_comes_from_enough_finished_clips(robot: Domain, clips: l
             usage=usage,
         )
 
-    tasks = [Task(clip.clip_id or "", clip) for clip in clips]
+    tasks = [ClipTask(clip.clip_id or "", clip) for clip in clips]
     finished = {f"{number}": summary(number) for number in range(1, 6)}
     found = await estimate(tasks, finished, Pipeline.build(robot, "vanilla"), priced())
     assert found is not None

@@ -45,7 +45,7 @@ def reports(out: Path) -> list[str]:
     return sorted(f"{path.parent.parent.name}/{path.stem}" for path in out.glob("*/reports/*.json"))
 
 
-def test_frames_and_files_are_scored_and_their_rates_come_back(tmp_path: Path) -> None:
+def test_frames_and_files_are_scored_and_their_rates_returned(tmp_path: Path) -> None:
     video = write_clip(tmp_path / "cup.mp4", frames=16, width=64, height=48)
     with robogaze.Monitor(tmp_path / "out") as monitor:
         assert monitor.submit(frames(), step=1000, prompt="Lift the cup")
@@ -78,7 +78,7 @@ def test_submit_copies_the_frames_and_returns_at_once(tmp_path: Path) -> None:
         assert next(container.decode(video=0)).to_ndarray(format="rgb24").mean() > 60
 
 
-def test_what_cannot_be_used_is_counted_and_never_raised(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_invalid_input_is_counted_and_never_raised(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     monitor = Monitor(tmp_path / "out")
     floats, channels_first = frames().astype(np.float32), frames().transpose(0, 3, 1, 2)
     wrong: list[tuple[Any, int]] = [(floats, 1), (channels_first, 1), (object(), 1), (frames()[:0], 1), (frames(), "x")]  # type: ignore[list-item]
@@ -129,7 +129,7 @@ def test_a_process_that_is_killed_is_started_again_and_scores_nothing_twice(tmp_
     assert stub.requests == 2
 
 
-def test_a_close_that_is_over_its_time_counts_what_is_left_and_the_next_monitor_scores_it(tmp_path: Path) -> None:
+def test_a_close_that_times_out_counts_what_is_left_and_the_next_monitor_scores_it(tmp_path: Path) -> None:
     stub, out = Stub(held=True), tmp_path / "out"
     with running(stub) as url:
         monitor = Monitor(out, model=f"openai:stub@{url}", pipeline="vanilla")
@@ -146,7 +146,7 @@ def test_a_close_that_is_over_its_time_counts_what_is_left_and_the_next_monitor_
     assert reports(out) == ["step_000001/clip_000"]
 
 
-def test_a_gate_that_fails_says_that_the_training_should_stop(tmp_path: Path) -> None:
+def test_a_failed_gate_says_that_the_training_should_stop(tmp_path: Path) -> None:
     gate = tmp_path / "gate.yaml"
     gate.write_text("rules:\n  - unscored: {at_most: 0.1}\n")
     broken = tmp_path / "cut.mp4"
@@ -170,7 +170,7 @@ def test_wrong_arguments_are_refused_before_the_training_starts(tmp_path: Path) 
         Monitor(tmp_path)
 
 
-def test_a_wrong_model_is_a_failure_and_is_not_tried_again(tmp_path: Path) -> None:
+def test_a_wrong_model_is_a_failure_and_is_not_retried(tmp_path: Path) -> None:
     monitor = Monitor(tmp_path / "out", pipeline="full")
     monitor.submit(frames(), step=1)
     counts = monitor.close()
@@ -195,7 +195,7 @@ def test_two_files_of_one_name_are_two_clips_and_a_resubmitted_one_is_replaced(
     assert found[0] == "cup"
 
 
-def test_a_training_that_is_killed_leaves_no_process_and_loses_no_clip(tmp_path: Path) -> None:
+def test_a_killed_training_leaves_no_process_and_loses_no_clip(tmp_path: Path) -> None:
     program = (
         "import sys, time, numpy as np, robogaze\n"
         "monitor = robogaze.Monitor(sys.argv[1])\n"

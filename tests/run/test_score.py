@@ -95,7 +95,7 @@ def test_run_folder_and_shard_may_be_texts(folder: Path, tmp_path: Path) -> None
         robogaze.score(folder, options=robogaze.RunOptions(out=f"{tmp_path / 'run'}", shard="3"))
 
 
-def test_both_twins_have_one_signature_and_one_text() -> None:
+def test_sync_and_async_have_one_signature_and_one_docstring() -> None:
     assert inspect.signature(robogaze.score) == inspect.signature(robogaze.score_async)
     assert robogaze.score.__name__ == "score"
     assert not inspect.iscoroutinefunction(robogaze.score)

@@ -172,9 +172,7 @@ def test_a_half_written_clip_is_a_counted_failure_and_the_others_are_scored(
     assert reports(clips, "step_1") == ["cup"]
 
 
-def test_a_half_written_clip_that_is_finished_late_is_no_failure_any_more(
-    clips: Path, setup: RunSetup, video: Path
-) -> None:
+def test_a_clip_that_is_completed_late_is_scored(clips: Path, setup: RunSetup, video: Path) -> None:
     path = clips / "step_1" / "half.mp4"
     path.parent.mkdir()
     path.write_bytes(video.read_bytes()[:1500])
@@ -229,7 +227,7 @@ def test_a_clip_that_is_renamed_is_not_scored_again(clips: Path, setup: RunSetup
     assert line.path == "../../clips/step_1/mug.mp4"
 
 
-def test_a_clip_that_changes_after_it_was_scored_is_said_and_scored_again(
+def test_a_clip_that_changes_after_it_was_scored_is_reported_and_scored_again(
     clips: Path, setup: RunSetup, video: Path, other: Path, stub: Stub, caplog: pytest.LogCaptureFixture
 ) -> None:
     with watching(clips, setup) as watched:
@@ -242,7 +240,7 @@ def test_a_clip_that_changes_after_it_was_scored_is_said_and_scored_again(
     assert [result.again for result in watched.results] == [False, True]
 
 
-def test_a_field_that_changes_after_the_clip_was_scored_is_said_and_stays(
+def test_a_field_that_changes_after_the_clip_was_scored_is_reported_and_kept(
     clips: Path, setup: RunSetup, video: Path, other: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with watching(clips, setup) as watched:
@@ -288,7 +286,7 @@ def test_a_server_that_goes_away_is_waited_for(
     assert [(result.name, result.is_whole) for result in watched.watch.complete] == [("step_1", True), ("step_2", True)]
 
 
-def test_a_server_that_does_not_come_back_ends_the_watch_and_the_clip_is_scored_at_the_next_start(
+def test_a_server_that_does_not_return_ends_the_watch_and_the_clip_is_scored_at_the_next_start(
     clips: Path, setup: RunSetup, video: Path, stub: Stub
 ) -> None:
     stub.away = True
@@ -322,7 +320,7 @@ def test_a_checkpoint_to_which_clips_are_added_is_yielded_again(clips: Path, set
     assert [(len(result.summaries), result.again) for result in watched.results] == [(1, False), (2, True)]
 
 
-def test_a_watch_ends_when_nothing_has_arrived_for_a_time(clips: Path, setup: RunSetup, video: Path) -> None:
+def test_a_watch_ends_when_nothing_arrives_for_some_time(clips: Path, setup: RunSetup, video: Path) -> None:
     put(video, clips, "step_1/a.mp4")
     options = replace(QUICK, until_idle_s=1.0, until=lambda: False)
     with watching(clips, setup, options) as watched:

@@ -75,8 +75,8 @@ def _clips(references: Path, predictions: Path, home: Mapping[str, str]) -> list
         report = said.get(path.stem)
         if report is not None:
             rate = (report.get("video_meta") or {}).get("fps")
-            meant = [_event(one, home, None) for one in true["glitches"]]
-            found = [_event(one, home, rate) for one in report["glitches"]]
+            meant = [_event(glitch, home, None) for glitch in true["glitches"]]
+            found = [_event(glitch, home, rate) for glitch in report["glitches"]]
             clips.append(Clip(path.stem, meant, found))
     return sorted(clips, key=lambda clip: [int(part) if part.isdigit() else part for part in _parts(clip.name)])
 
@@ -118,11 +118,11 @@ def _row(clip: Clip, ratings: Ratings, taxonomy: Mapping[str, Sequence[str]]) ->
         "miou": _mean([o for _, _, _, o in pairs]),
         "severity_within1": _mean([float(abs(said[p].severity - true[r].severity) < 2) for p, r, _, _ in pairs]),
         "severity_weighted_f1": _harmonic(
-            _share(meant, sum(one.severity for one in said)), _share(due, sum(one.severity for one in true))
+            _share(meant, sum(event.severity for event in said)), _share(due, sum(event.severity for event in true))
         ),
     }
     for name in taxonomy:
-        sides = [sum(one.dimension == name for one in side) for side in (said, true)]
+        sides = [sum(event.dimension == name for event in side) for side in (said, true)]
         if any(sides):
             own = sum(s for p, r, s, _ in pairs if said[p].dimension == name == true[r].dimension)
             values[name] = _harmonic(_share(own, sides[0]), _share(own, sides[1]))
@@ -159,7 +159,7 @@ def _harmonic(one: float, other: float) -> float:
 def glide(references: Path, predictions: Path, ratings: Ratings) -> Figures:
     """Figures over all videos together; both files are lists of records. Ratings are whole numbers from 0 to 5."""
     true, said = (
-        {one["video_name"]: one for one in json.loads(path.read_text())} for path in (references, predictions)
+        {video["video_name"]: video for video in json.loads(path.read_text())} for path in (references, predictions)
     )
     pairs: list[tuple[int, float]] = []
     n = m = 0

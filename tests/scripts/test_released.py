@@ -69,7 +69,7 @@ def _macro(folder: Path, *more: str) -> dict[str, float]:
     words += ["--judge", f"table:{folder / 'ratings.jsonl'}", *more]
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
         cli.main(words, standalone_mode=False)
-    return {name: one["value"] for name, one in json.loads(out.getvalue())["macro"].items()}
+    return {name: figure["value"] for name, figure in json.loads(out.getvalue())["macro"].items()}
 
 
 def test_frames_are_kept_as_written(tmp_path: Path) -> None:

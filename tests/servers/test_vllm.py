@@ -109,7 +109,7 @@ async def test_specialists_reuse_the_prefix_they_share(robot: Domain, vllm_url: 
 
 async def test_doctor_sees_through_a_model_that_cannot_see(vllm_url: str) -> None:
     models = Models.open(tiny(vllm_url), None, os.environ)
-    found = {one.what: one for one in await examine(models, random.Random(1))}
+    found = {check.what: check for check in await examine(models, random.Random(1))}
     await models.close()
     assert found["tiny: server"].ok
     assert found["tiny: follows a JSON schema"].ok
@@ -181,10 +181,10 @@ async def test_a_model_judges_descriptions_by_the_rubric(vllm_url: str, tmp_path
     texts = ("The cup falls over.", "The arm passes through the cup.")
     pairs = [DescriptionPair("a", "1", str(number), "The cup tips over.", text) for number, text in enumerate(texts)]
     judged = await judge.rate(pairs)
-    for one in judged:
-        assert one.similarity is not None, one.rationale
-        assert 0 <= one.similarity <= 1
-        assert set(one.axes) == set(rubric.axes)
+    for judgement in judged:
+        assert judgement.similarity is not None, judgement.rationale
+        assert 0 <= judgement.similarity <= 1
+        assert set(judgement.axes) == set(rubric.axes)
 
 
 # Pictures that are files, or named.

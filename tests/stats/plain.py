@@ -20,7 +20,7 @@ def samples(resamples: Resamples, of: Sequence[int] | None = None) -> list[list[
     """Each resample as the list of the positions it drew; with `of`, of the things of the clusters it drew."""
     members = {cluster: [cluster] for cluster in range(resamples.size)}
     if of is not None:
-        members = {cluster: [at for at, one in enumerate(of) if one == cluster] for cluster in range(resamples.size)}
+        members = {cluster: [at for at, name in enumerate(of) if name == cluster] for cluster in range(resamples.size)}
     return [
         [thing for cluster, times in enumerate(row) for _ in range(int(times)) for thing in members[cluster]]
         for block in resamples.blocks()
@@ -44,10 +44,10 @@ def percentile(drawn: Sequence[float], level: float = 0.95) -> tuple[float, floa
 
 def bca(value: float, drawn: Sequence[float], left_out: Sequence[float], level: float = 0.95) -> tuple[float, float]:
     """Efron's, from the values without each clip in turn."""
-    below = sum((one < value) + (one <= value) for one in drawn) / 2 / len(drawn)
+    below = sum((sample < value) + (sample <= value) for sample in drawn) / 2 / len(drawn)
     bias = NORMAL.inv_cdf(below)
     centre = sum(left_out) / len(left_out)
-    pulls = [centre - one for one in left_out]
+    pulls = [centre - value for value in left_out]
     skew = sum(pull**3 for pull in pulls) / (6 * sum(pull**2 for pull in pulls) ** 1.5)
     shares = []
     for tail in ((1 - level) / 2, (1 + level) / 2):
@@ -70,12 +70,12 @@ def places(values: Sequence[float]) -> list[float]:
 def holm(p: Sequence[float]) -> list[float]:
     """The smallest level at which the step-down procedure rejects each."""
     ordered = sorted(p)
-    return [max(min(1.0, (len(p) - at) * ordered[at]) for at in range(ordered.index(one) + 1)) for one in p]
+    return [max(min(1.0, (len(p) - at) * ordered[at]) for at in range(ordered.index(value) + 1)) for value in p]
 
 
 def benjamini_hochberg(p: Sequence[float]) -> list[float]:
     ordered = sorted(p)
-    return [min(min(1.0, len(p) / (at + 1) * ordered[at]) for at in range(ordered.index(one), len(p))) for one in p]
+    return [min(min(1.0, len(p) / (at + 1) * ordered[at]) for at in range(ordered.index(value), len(p))) for value in p]
 
 
 # Correlations.
@@ -143,9 +143,9 @@ def alpha(units: Sequence[Sequence[Any]], scale: str) -> float:
 
 def alpha_by_class(units: Sequence[Sequence[Any]], label: Hashable) -> float:
     """With the expected disagreement of all units, and the observed one of those that mostly say `label`."""
-    known = [[one for one in unit if one is not None] for unit in units]
+    known = [[value for value in unit if value is not None] for unit in units]
     known = [unit for unit in known if len(unit) > 1]
-    given = [one for unit in known for one in unit]
+    given = [value for unit in known for value in unit]
     if len(given) < 2:
         return math.nan
     expected = sum(a != b for a, b in permutations(given, 2)) / (len(given) * (len(given) - 1))

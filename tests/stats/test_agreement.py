@@ -180,8 +180,8 @@ def test_the_order_of_units_and_the_names_of_labels_change_nothing(coefficient: 
     values = []
     for some in (units, units[::-1], renamed):
         found = coefficient(some)
-        told = found.values() if isinstance(found, dict) else [found]
-        values.append(sorted(one.value for one in told))
+        coefficients = found.values() if isinstance(found, dict) else [found]
+        values.append(sorted(agreement.value for agreement in coefficients))
     assert values[0] == pytest.approx(values[1], abs=1e-12)
     assert values[0] == pytest.approx(values[2], abs=1e-12)
 
@@ -299,7 +299,7 @@ def test_an_undefined_value_has_a_reason(coefficient: Callable[..., Estimate], u
 def test_classes_without_disagreement_to_expect_say_why() -> None:
     assert alpha_by_class([]) == {}
     found = alpha_by_class([["a", "a"], ["a", "a"], ["b", None]])
-    assert {label: one.why for label, one in found.items()} == {"a": SAME, "b": SAME}
+    assert {label: agreement.why for label, agreement in found.items()} == {"a": SAME, "b": SAME}
 
 
 @pytest.mark.parametrize("coefficient", [cohen, fleiss, alpha])

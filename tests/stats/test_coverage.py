@@ -59,13 +59,13 @@ def test_things_of_one_cluster_are_no_independent_evidence() -> None:
 
 def test_the_smallest_difference_is_found_four_times_of_five() -> None:
     min_detectable = (1.959964 + 0.841621) * np.sqrt(2 / 100)  # of two systems with a deviation of 1 on 100 clips
-    found, told = 0, []
+    found, min_detectables = 0, []
     for seed in range(300):
         values = rng(seed).normal(size=(2, 100)) + np.array([[min_detectable], [0.0]])
         pair = pairwise_differences(draw_resamples([0] * 100, 300, rng(seed)).sums(mean_rows(values)), mean)[0]
         found += bool(pair.significant)
-        told.append(pair.min_detectable)
-    assert np.mean(told) == pytest.approx(min_detectable, rel=0.03)
+        min_detectables.append(pair.min_detectable)
+    assert np.mean(min_detectables) == pytest.approx(min_detectable, rel=0.03)
     assert 0.75 < found / 300 < 0.86
 
 

@@ -83,7 +83,7 @@ def test_the_skew_of_strata_is_that_of_the_estimate_over_all() -> None:
             pull = (value - inside.mean()) * len(inside) / 13 / len(inside)
             squares, cubes = squares + pull**2, cubes + pull**3
     skew = cubes / (6 * squares**1.5)
-    bias = plain.NORMAL.inv_cdf(sum(one < values.mean() for one in drawn) / len(drawn))
+    bias = plain.NORMAL.inv_cdf(sum(mean < values.mean() for mean in drawn) / len(drawn))
     shares = [
         plain.NORMAL.cdf(bias + (bias + z) / (1 - skew * (bias + z))) for z in (-1.959963984540054, 1.959963984540054)
     ]
@@ -111,10 +111,10 @@ def test_the_order_of_clips_does_not_change_the_value(statistic: Statistic, meth
 def test_an_interval_comes_out_as_an_estimate() -> None:
     rows = mean_rows(np.array([[1.0, 2.0, 3.0], [math.nan] * 3]))
     found = interval(draw_resamples([0] * 3, 200, rng()).sums(rows), mean)
-    told, untold = found.estimate(0, n=3), found.estimate(1, n=0)
-    assert (told.value, told.n, told.why) == (2.0, 3, "")
-    assert 1 <= told.low < 2 < told.high <= 3
-    assert untold.as_json() == {
+    defined, undefined = found.estimate(0, n=3), found.estimate(1, n=0)
+    assert (defined.value, defined.n, defined.why) == (2.0, 3, "")
+    assert 1 <= defined.low < 2 < defined.high <= 3
+    assert undefined.as_json() == {
         "value": None,
         "low": None,
         "high": None,

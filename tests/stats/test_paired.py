@@ -42,7 +42,7 @@ def drawn_means(values: list[list[float]], resamples: Resamples) -> list[list[fl
 def test_differences_are_those_of_a_paired_t_test(seed: int) -> None:
     values = rng(seed).random((4, 15)) + 0.2 * np.arange(4)[:, None]
     found = pairwise_differences(sums_of(values.tolist())[1], mean)
-    assert [(one.first, one.second) for one in found] == list(combinations(range(4), 2))
+    assert [(pair.first, pair.second) for pair in found] == list(combinations(range(4), 2))
     for pair in found:
         apart = values[pair.first] - values[pair.second]
         test = scipy.stats.ttest_rel(values[pair.first], values[pair.second])
@@ -52,7 +52,7 @@ def test_differences_are_those_of_a_paired_t_test(seed: int) -> None:
         assert (pair.difference.n, pair.p) == (15, pytest.approx(test.pvalue))
         assert pair.min_detectable == pytest.approx((1.959963985 + 0.841621234) * apart.std(ddof=1) / math.sqrt(15))
         assert pair.equivalence_bound == pytest.approx(max(-outer.low, outer.high))
-    assert [one.holm for one in found] == pytest.approx(holm([one.p for one in found]).tolist())
+    assert [pair.holm for pair in found] == pytest.approx(holm([pair.p for pair in found]).tolist())
 
 
 def test_strata_keep_their_sizes() -> None:
@@ -197,7 +197,7 @@ def test_systems_with_the_same_values_share_their_places() -> None:
     clips = rng(1).random(12)
     _, sums = sums_of([clips.tolist(), (clips - 1).tolist(), clips.tolist()])
     found = ranks(sums, mean)
-    assert [(one.rank.value, one.rank.low, one.rank.high, one.first) for one in found] == [
+    assert [(item.rank.value, item.rank.low, item.rank.high, item.first) for item in found] == [
         (1.5, 1.5, 1.5, 0.5),
         (3, 3, 3, 0),
         (1.5, 1.5, 1.5, 0.5),
@@ -207,7 +207,7 @@ def test_systems_with_the_same_values_share_their_places() -> None:
 def test_a_system_without_a_value_has_no_rank_and_takes_none() -> None:
     _, sums = sums_of([[0.1, 0.2, 0.3], [math.nan] * 3, [1.1, 1.2, 1.3]])
     found = ranks(sums, mean)
-    assert [one.rank.value for one in found[::2]] == [2, 1]
+    assert [item.rank.value for item in found[::2]] == [2, 1]
     assert not found[1].rank.defined
     assert found[1].rank.why == "its value is undefined"
     assert math.isnan(found[1].first)

@@ -25,7 +25,7 @@ def rng(seed: int = 0) -> np.random.Generator:
 def test_every_resample_has_as_many_clips_of_each_stratum_as_there_are() -> None:
     for counts in draw_resamples(STRATA, 50, rng()).blocks():
         for stratum in "abc":
-            members = [place for place, one in enumerate(STRATA) if one == stratum]
+            members = [place for place, name in enumerate(STRATA) if name == stratum]
             assert (counts[:, members].sum(axis=1) == len(members)).all()
 
 
@@ -96,7 +96,7 @@ def test_the_total_is_the_same_to_the_last_bit_in_any_order() -> None:
         rows = rng().permuted(rows, axis=1)
         totals.add(draw_resamples([0] * 500, 1, rng()).sums(rows).total.tobytes())
     shuffled = [rows[:, rng(seed).permutation(500)] for seed in range(5)]
-    assert len({draw_resamples([0] * 500, 1, rng()).sums(one).total.tobytes() for one in shuffled}) == 1
+    assert len({draw_resamples([0] * 500, 1, rng()).sums(values).total.tobytes() for values in shuffled}) == 1
     assert draw_resamples([0] * 500, 1, rng()).sums(rows).total == pytest.approx(rows.sum(axis=1), abs=1e-9)
 
 

@@ -135,7 +135,10 @@ def test_the_unit_of_time_does_not_matter(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_neither_does_the_order_of_observers_units_and_timelines(seed: int) -> None:
     timelines = [random_timeline(seed + number) for number in range(3)]
-    other = [Timeline(one.length, tuple(units[::-1] for units in one.observers[::-1])) for one in timelines[::-1]]
+    other = [
+        Timeline(timeline.length, tuple(units[::-1] for units in timeline.observers[::-1]))
+        for timeline in timelines[::-1]
+    ]
     assert alpha_u(other).value == pytest.approx(alpha_u(timelines).value, abs=1e-12)
 
 

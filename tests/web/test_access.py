@@ -57,7 +57,7 @@ def test_another_host_is_refused(server: Server) -> None:
             assert client.get("/api/queue").status_code == 421, host
 
 
-def test_localhost_is_this_machine(server: Server) -> None:
+def test_localhost_is_an_allowed_host(server: Server) -> None:
     with server.client(host=f"localhost:{urlsplit(server.address).port}") as client:
         assert client.get("/api/queue").status_code == 200
 
@@ -69,7 +69,7 @@ def test_a_page_of_another_site_saves_nothing(server: Server) -> None:
     assert server.store.drafts() == ()
 
 
-def test_the_page_itself_saves(server: Server) -> None:
+def test_a_page_of_the_same_site_saves(server: Server) -> None:
     with server.client(origin=server.address) as client:
         assert client.put("/api/clips/cup", json=body(event())).status_code == 200
 
@@ -131,7 +131,7 @@ def test_10000_events_are_refused(ann: httpx2.Client) -> None:
     assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "events")
 
 
-def test_what_is_no_json_object_is_refused(ann: httpx2.Client) -> None:
+def test_a_body_that_is_no_json_object_is_refused(ann: httpx2.Client) -> None:
     for content in (b"", b"{", b"[" * 100_000, b"\xff\xfe", b'{"base_revision": NaN}', b"null", b"[]"):
         refused = ann.put("/api/clips/cup", content=content, headers={"content-type": "application/json"})
         assert refused.status_code in (400, 422), content[:20]
@@ -155,7 +155,7 @@ def test_values_that_no_store_can_keep_are_refused(ann: httpx2.Client) -> None:
         assert refused.json()["errors"]
 
 
-def test_what_a_form_of_another_site_could_send_is_refused(ann: httpx2.Client) -> None:
+def test_content_types_of_html_forms_are_refused(ann: httpx2.Client) -> None:
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""):
         refused = ann.put("/api/clips/cup", content=b'{"base_revision": 0}', headers={"content-type": kind})
         assert refused.status_code == 415, kind
@@ -170,7 +170,7 @@ def test_text_is_data(ann: httpx2.Client, server: Server) -> None:
     assert server.store.drafts()[0].draft.events[0].description == text
 
 
-def test_methods_that_change_nothing_here_are_refused(ann: httpx2.Client) -> None:
+def test_methods_without_a_route_are_refused(ann: httpx2.Client) -> None:
     assert ann.delete("/api/clips/cup").status_code == 405
     assert ann.post("/api/clips/cup", json=body()).status_code == 405
 

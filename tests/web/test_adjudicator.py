@@ -11,7 +11,7 @@ from robogaze import agree, evaluate
 from robogaze.datasets import ManifestEntry
 from robogaze.errors import InputError
 from robogaze.web.annotation_store import AnnotationStore
-from robogaze.web.summary import submitted_reports
+from robogaze.web.store_summary import submitted_reports
 from web.adjudicating import (
     BLURRED,
     BLURRED_A_LOT,
@@ -159,7 +159,7 @@ def test_a_merged_event_is_checked_as_every_event(eve: httpx2.Client) -> None:
     assert save(eve, other).json()["errors"][0]["field"] == "merged"
 
 
-def test_two_who_settle_a_clip_do_not_overwrite_each_other(eve: httpx2.Client, server: Server) -> None:
+def test_two_adjudicators_do_not_overwrite_each_other(eve: httpx2.Client, server: Server) -> None:
     blur = asked(eve)["blur"]
     save(eve, taking(blur, "A"))
     with server.client("dan") as dan:

@@ -1,4 +1,4 @@
-"""The store: revisions are only added, and what is confirmed is on disk."""
+"""The store: revisions are only added, and a confirmed revision is on disk."""
 
 import json
 import os
@@ -74,7 +74,7 @@ def test_nothing_is_changed_or_deleted(store: AnnotationStore) -> None:
                 database.execute(statement)
 
 
-def test_it_is_readable_by_hand(store: AnnotationStore) -> None:
+def test_revisions_are_readable_with_sqlite(store: AnnotationStore) -> None:
     append(store, submit=True)
     with sqlite3.connect(store.path) as database:
         ((clip_id, annotator, status, text),) = database.execute("SELECT clip_id, annotator, status, draft FROM newest")
@@ -83,7 +83,7 @@ def test_it_is_readable_by_hand(store: AnnotationStore) -> None:
     assert span == {"start_s": 0.5, "end_s": 1.0, "frames": [8, 16]}  # 16 fps, the last frame exclusive
 
 
-def test_threads_add_one_revision_after_the_other(store: AnnotationStore) -> None:
+def test_threads_add_revisions_in_sequence(store: AnnotationStore) -> None:
     added: list[int | None] = []
     threads = [threading.Thread(target=lambda: added.append(append(store))) for _ in range(8)]
     for thread in threads:
@@ -106,7 +106,7 @@ def test_the_record_of_a_clip_is_kept_until_its_file_changes(store: AnnotationSt
 
 
 @pytest.mark.parametrize("content", [b"no database at all", b"SQLite format 3\0" + b"x" * 200])
-def test_another_file_is_not_touched(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_no_database_is_unchanged(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "other.sqlite"
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"other\.sqlite .*--store"):
@@ -114,7 +114,7 @@ def test_another_file_is_not_touched(tmp_path: Path, content: bytes) -> None:
     assert path.read_bytes() == content
 
 
-def test_another_database_is_not_touched(tmp_path: Path) -> None:
+def test_a_foreign_database_is_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "other.sqlite"
     with sqlite3.connect(path) as database:
         database.execute("CREATE TABLE revisions (x)")
@@ -122,7 +122,7 @@ def test_another_database_is_not_touched(tmp_path: Path) -> None:
         open_store(path)
 
 
-def test_a_store_to_read_must_exist(tmp_path: Path) -> None:
+def test_reading_a_missing_store_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="robogaze annotate makes it"):
         open_store(tmp_path / "none.sqlite", must_exist=True)
 

@@ -74,7 +74,7 @@ def test_the_next_clip_is_prepared_meanwhile(ann: httpx2.Client, server: Server)
     assert server.store.clip(third) is None
 
 
-def test_a_next_clip_that_is_damaged_harms_nobody(tmp_path: Path, video: Path) -> None:
+def test_a_damaged_next_clip_does_not_affect_the_current_one(tmp_path: Path, video: Path) -> None:
     bad = tmp_path / "bad.mp4"
     bad.write_bytes(video.read_bytes())
     clips = [ManifestEntry(path=path, clip_id=path.stem) for path in (video, bad)]
@@ -95,7 +95,7 @@ def test_views_of_a_grid_are_in_pixels(video: Path, tmp_path: Path) -> None:
     assert {(view["width"], view["height"]) for view in views} == {(80, 56)}
 
 
-def test_nobody_is_shown_what_made_a_clip(video: Path, tmp_path: Path) -> None:
+def test_checkpoint_and_embodiment_of_a_clip_are_not_shown(video: Path, tmp_path: Path) -> None:
     known = ManifestEntry(path=video, clip_id="cup", checkpoint="step-9000", split="train", embodiment="two-armed")
     with serving([known], tmp_path) as server, server.client() as client:
         shown = client.get("/api/clips/cup").text + client.get("/api/queue").text + client.get("/api/guide").text
@@ -132,7 +132,7 @@ def test_static_files_are_those_of_the_pages(ann: httpx2.Client) -> None:
 # Saving.
 
 
-def test_what_is_saved_is_there_again(ann: httpx2.Client) -> None:
+def test_a_saved_draft_is_returned(ann: httpx2.Client) -> None:
     assert put(ann, events=[event()], seconds_spent=12.5).json() == {"revision": 1}
     found = ann.get("/api/clips/cup").json()["annotation"]
     assert (found["revision"], found["status"], found["seconds_spent"]) == (1, "draft", 12.5)
@@ -181,16 +181,14 @@ def test_annotators_do_not_see_each_other(server: Server) -> None:
         ({"colour": "red"}, "colour"),
     ],
 )
-def test_an_event_that_cannot_be_is_refused_with_its_field(
-    ann: httpx2.Client, change: dict[str, Any], field: str
-) -> None:
+def test_an_invalid_event_is_refused_with_its_field(ann: httpx2.Client, change: dict[str, Any], field: str) -> None:
     refused = put(ann, events=[event(**change)])
     assert refused.status_code == 422
     assert [(error["event"], error["field"]) for error in refused.json()["errors"]] == [("e1", field)]
     assert ann.get("/api/clips/cup").json()["annotation"]["revision"] == 0
 
 
-def test_the_end_of_the_clip_needs_no_grid(tmp_path: Path, video: Path) -> None:
+def test_the_end_of_the_clip_may_be_off_the_grid(tmp_path: Path, video: Path) -> None:
     part = ManifestEntry(path=video, clip_id="part", end_s=2.0625)
     with serving([part], tmp_path) as server, server.client() as client:
         end_s = client.get("/api/clips/part").json()["duration_s"]
@@ -282,7 +280,7 @@ def test_a_damaged_file_is_an_error_in_words(tmp_path: Path, video: Path) -> Non
     assert (refused.status_code, "cut short" in refused.json()["error"]) == (500, True)
 
 
-def test_ids_with_signs_are_addresses(tmp_path: Path, video: Path) -> None:
+def test_ids_with_special_characters_have_addresses(tmp_path: Path, video: Path) -> None:
     name = 'a/b ?#%"<é>'
     with serving([ManifestEntry(path=video, clip_id=name)], tmp_path) as server, server.client() as client:
         (row,) = client.get("/api/queue").json()["clips"]

@@ -44,7 +44,7 @@ def at_uneven_times_in_order(path: Path) -> Path:
 
 
 @pytest.mark.parametrize("make", [with_b_frames, at_uneven_times_in_order])
-def test_frame_times_are_the_decoders(media: ClipMedia, tmp_path: Path, make) -> None:  # type: ignore[no-untyped-def]
+def test_frame_times_are_those_of_the_decoder(media: ClipMedia, tmp_path: Path, make) -> None:  # type: ignore[no-untyped-def]
     path = make(tmp_path / "clip.mp4")
     clip = media.clip(entry(path))
     assert clip.frame_times_s == tuple(frame.time_s for frame in read_frames(path))
@@ -72,7 +72,7 @@ def test_uneven_times_are_kept(media: ClipMedia, tmp_path: Path) -> None:
         ("vp9.mp4", {"codec": "libvpx-vp9"}),
     ],
 )
-def test_what_a_browser_may_not_play_gets_a_proxy_with_the_same_frames_at_the_same_times(
+def test_an_unplayable_video_gets_a_proxy_with_the_same_frames_and_times(
     media: ClipMedia, tmp_path: Path, name: str, options: dict[str, str]
 ) -> None:
     path = write(tmp_path / name, len(UNEVEN_S), times_s=UNEVEN_S, **options)  # type: ignore[arg-type]
@@ -87,7 +87,7 @@ def test_what_a_browser_may_not_play_gets_a_proxy_with_the_same_frames_at_the_sa
 
 
 @pytest.mark.parametrize(("name", "codec"), [("a.mp4", "libx264"), ("b.webm", "libvpx-vp9"), ("c.mp4", "libsvtav1")])
-def test_what_a_browser_plays_is_sent_as_it_is(media: ClipMedia, tmp_path: Path, name: str, codec: str) -> None:
+def test_a_playable_video_is_sent_unchanged(media: ClipMedia, tmp_path: Path, name: str, codec: str) -> None:
     path = write(tmp_path / name, codec=codec)
     assert media.video(entry(path)).path == path
 
@@ -139,7 +139,7 @@ def test_lengths_are_those_that_the_files_declare(media: ClipMedia, tmp_path: Pa
 
 
 @pytest.mark.parametrize("content", [b"", b"no video"])
-def test_what_is_no_video_has_no_length(media: ClipMedia, tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_no_video_has_no_length(media: ClipMedia, tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "clip.mp4"
     path.write_bytes(content)
     assert media.durations_s([entry(path), entry(tmp_path / "none.mp4")]) == {}

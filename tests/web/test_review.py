@@ -17,7 +17,7 @@ from robogaze.domains import Domain
 from robogaze.errors import InputError
 from robogaze.web.drafts import ClipDraft, DraftEvent
 from robogaze.web.review import plan_review, review_estimates
-from robogaze.web.summary import StoreSummary, submitted_reports, summarise
+from robogaze.web.store_summary import StoreSummary, submitted_reports, summarise
 from web.serving import Server, body, event, opened, serving
 from web.test_calibration import key_event, key_of
 
@@ -81,12 +81,12 @@ def test_an_accepted_event_is_as_the_model_reports_it(ann: httpx2.Client) -> Non
     assert ann.put("/api/clips/cup", json=body(changed)).status_code == 200
 
 
-def test_an_event_of_the_model_is_not_claimed_by_a_person(ann: httpx2.Client) -> None:
+def test_an_event_of_the_model_cannot_have_the_origin_person(ann: httpx2.Client) -> None:
     claimed = {**offered(ann)[0], "origin": "person"}
     assert ann.put("/api/clips/cup", json=body(claimed)).json()["errors"][0]["field"] == "origin"
 
 
-def test_the_review_is_apart_from_blind_annotations(
+def test_reviews_are_kept_separate_from_blind_annotations(
     server: Server, entries: list[ManifestEntry], tmp_path: Path
 ) -> None:
     with server.client() as client:
@@ -187,7 +187,7 @@ def test_a_larger_sample_contains_a_smaller_one() -> None:
     assert plan_review(run, 10).clips.keys() <= plan_review(run, 30).clips.keys()
 
 
-def test_clips_stand_for_their_stratum() -> None:
+def test_clips_are_weighted_by_their_stratum() -> None:
     run = run_of(*[1] * 90, *[2] * 10)
     plan = plan_review(run, 4)
     drafts = {
@@ -221,7 +221,7 @@ def test_clips_of_one_prompt_are_one_unit() -> None:
     assert together.high - together.low > 1.5 * (apart.high - apart.low)
 
 
-def test_nothing_reviewed_has_no_precision() -> None:
+def test_without_a_review_there_is_no_precision() -> None:
     found = review_estimates(plan_review(run_of(1, 0)), {})
     assert math.isnan(found.precision.value)
     assert (found.clips, found.unseen) == (0, 2)

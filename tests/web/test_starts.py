@@ -8,7 +8,7 @@ from robogaze.core.time import Span
 from robogaze.datasets import ManifestEntry
 from robogaze.domains import Domain
 from robogaze.errors import InputError
-from robogaze.web.summary import submitted_reports
+from robogaze.web.store_summary import submitted_reports
 from web.serving import body, event, serving
 from web.test_calibration import key_event, key_of
 
@@ -47,7 +47,7 @@ def test_an_edge_off_the_grid_may_stay_but_not_move_off_it(
         assert client.put("/api/clips/cup", json=body(astray, base=1)).status_code == 422
 
 
-def test_what_is_saved_goes_before_it(entries: list[ManifestEntry], earlier: Path, tmp_path: Path) -> None:
+def test_a_saved_draft_takes_precedence(entries: list[ManifestEntry], earlier: Path, tmp_path: Path) -> None:
     with serving(entries, tmp_path) as server, server.client() as client:
         client.put("/api/clips/cup", json=body(event("mine")))
     with serving(entries, tmp_path, start=earlier) as server, server.client() as client:

@@ -45,11 +45,11 @@ def opened(text: str | None) -> Tracker | None:
 
 def track(tracker: Tracker, name: str, configuration: Mapping[str, Plain], numbers: Mapping[str, float]) -> None:
     """Send the numbers of a run at the training step in its name, or at step 0 without one."""
-    from robogaze import __version__
     from robogaze.comparison.trend import step_of
     from robogaze.reporting.trackers import send
+    from robogaze.version import VERSION
 
     step = step_of(name) or 0
     with redirect_stdout(sys.stderr):  # the libraries print what they do, and stdout is data
-        send(tracker, name, {"robogaze": __version__, **configuration}, numbers, step)
+        send(tracker, name, {"robogaze": VERSION, **configuration}, numbers, step)
     click.echo(f"sent to {tracker.place}: {name} at step {step}", err=True)

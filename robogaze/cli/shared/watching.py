@@ -199,16 +199,16 @@ class _Shown:
 
     def _send(self, result: CheckpointResult, numbers: Mapping[str, float], out: Path) -> None:
         """Send numbers; a tracker that refuses does not end the watch."""
-        from robogaze import __version__
         from robogaze.errors import RobogazeError
         from robogaze.reporting.trackers import open_run
+        from robogaze.version import VERSION
 
         if self.tracker is None:
             return
         try:
             with redirect_stdout(sys.stderr):  # the libraries print what they do, and stdout is data
                 if self._log is None:
-                    made = {"robogaze": __version__, **self.setup.tracked}
+                    made = {"robogaze": VERSION, **self.setup.tracked}
                     self._log = self.stack.enter_context(open_run(self.tracker, out.resolve().name, made))
                 self._log(numbers, result.step)
             click.echo(f"sent to {self.tracker.place}: {result.name} at step {result.step}", err=True)

@@ -1,11 +1,11 @@
 """Formats of annotations: reads the files of other tools as `ClipAnnotation`, and writes reports for other tools.
 
-read         files -> documents -> the format -> parts -> annotations, and what was skipped
-export       reports -> the files of a format, and what was left out
-base         what a format is (`Format`), and what it gets while it reads (`ReadingContext`)
-labels       other people's labels -> a taxonomy's ids
-time_axis    seconds and frames -> spans
-records      strict types for the records of a format
+read           files -> documents -> the format -> parts -> annotations, and what was skipped
+export         reports -> the files of a format, and what was left out
+base           what a format is (`Format`), and what it gets while it reads (`ReadingContext`)
+label_mapping  other people's labels -> a taxonomy's ids
+time_axis      seconds and frames -> spans
+records        strict types for the records of a format
 
 Each format is one module that reads it, writes it, or both. A new one is a module like these and a line in FORMATS;
 another package adds one as an entry point in the group `robogaze.formats` (docs/formats.md, "Add a format").

@@ -22,7 +22,7 @@ from robogaze.core.coverage import CoverageState
 from robogaze.core.report import Report, Status
 from robogaze.core.time import Span
 from robogaze.datasets.documents import Document, FormatError, Place
-from robogaze.datasets.formats.labels import Labels, Vocabulary
+from robogaze.datasets.formats.label_mapping import Labels, Vocabulary
 from robogaze.datasets.formats.time_axis import TimeAxis
 
 _CLIP_ID: TypeAdapter[str] = TypeAdapter(ClipId)

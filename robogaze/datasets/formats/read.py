@@ -24,7 +24,7 @@ from robogaze.core.annotation import ClipAnnotation
 from robogaze.datasets.documents import Document, FormatError, Place, documents
 from robogaze.datasets.formats import FORMATS
 from robogaze.datasets.formats.base import AnnotationPart, AnnotationReader, ReadingContext, ReadLog
-from robogaze.datasets.formats.labels import Labels
+from robogaze.datasets.formats.label_mapping import Labels
 from robogaze.errors import InputError
 from robogaze.store import StoredRun
 

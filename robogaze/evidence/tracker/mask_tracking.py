@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.events import Box
-from robogaze.evidence.tracker.pattern import Spot
-from robogaze.evidence.tracker.tracking import Place, TrackingFrame, placed
+from robogaze.evidence.tracker.pattern import PixelRegion
+from robogaze.evidence.tracker.tracking import ObjectPlace, TrackingFrame, placed
 from robogaze.media.decode import Image
 
 Masks = Callable[[Image], NDArray[np.bool_] | None]
@@ -21,28 +21,28 @@ Masks = Callable[[Image], NDArray[np.bool_] | None]
 
 
 class ByMask:
-    """Follows an object in one direction of time; see `robogaze.evidence.tracker.tracking.Chase`.
+    """Follows an object in one direction of time; see `robogaze.evidence.tracker.tracking.Follower`.
 
-    If the first frame has no mask, the object's place there is the spot.
+    If the first frame has no mask, the object's place there is the region.
     """
 
-    def __init__(self, begin: Callable[[Box], Masks], frame: TrackingFrame, spot: Spot) -> None:
-        """`begin` receives the box of the spot; the masks that it returns start with this frame."""
-        self.spot = spot
-        self._masks = begin(spot.box(frame.image))
-        self.first = self.next(frame) or placed(spot, frame.image, math.nan)
+    def __init__(self, begin: Callable[[Box], Masks], frame: TrackingFrame, region: PixelRegion) -> None:
+        """`begin` receives the box of the region; the masks that it returns start with this frame."""
+        self.region = region
+        self._masks = begin(region.box(frame.image))
+        self.first = self.next(frame) or placed(region, frame.image, math.nan)
 
-    def next(self, now: TrackingFrame) -> Place | None:
-        """See `robogaze.evidence.tracker.tracking.Chase`."""
+    def next(self, now: TrackingFrame) -> ObjectPlace | None:
+        """See `robogaze.evidence.tracker.tracking.Follower`."""
         mask = self._masks(now.full)
         if mask is None or not mask.any():
             return None
         place = _place(mask)
-        self.spot = Spot.of(place.box, now.image)
+        self.region = PixelRegion.of(place.box, now.image)
         return place
 
 
-def _place(mask: NDArray[np.bool_]) -> Place:
+def _place(mask: NDArray[np.bool_]) -> ObjectPlace:
     """The place of the largest part of a mask."""
     high, wide = mask.shape
     _, _, parts, centres = cv2.connectedComponentsWithStats(mask.astype(np.uint8))
@@ -50,4 +50,4 @@ def _place(mask: NDArray[np.bool_]) -> Place:
     left, top, width, height = (int(side) for side in parts[largest, :4])
     box = Box(left=left / wide, top=top / high, right=(left + width) / wide, bottom=(top + height) / high)
     right, down = (float(at) for at in centres[largest])
-    return Place(box, ((right + 0.5) / wide, (down + 0.5) / high), math.nan)
+    return ObjectPlace(box, ((right + 0.5) / wide, (down + 0.5) / high), math.nan)

@@ -33,7 +33,7 @@ Mask = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
-class Spot:
+class PixelRegion:
     """A box by its centre and size, in pixels of a picture."""
 
     x: float
@@ -42,8 +42,8 @@ class Spot:
     high: float
 
     @classmethod
-    def of(cls, box: Box, image: Image) -> "Spot":
-        """The spot of a box."""
+    def of(cls, box: Box, image: Image) -> "PixelRegion":
+        """The region of a box."""
         high, wide = image.shape[:2]
         width, height = box.right - box.left, box.bottom - box.top
         return cls((box.left + width / 2) * wide, (box.top + height / 2) * high, width * wide, height * high)
@@ -53,11 +53,11 @@ class Spot:
         """Its width and height in whole pixels."""
         return max(LEAST_PX, round(self.wide)), max(LEAST_PX, round(self.high))
 
-    def times(self, factor: float) -> "Spot":
+    def times(self, factor: float) -> "PixelRegion":
         """The same place with another size."""
         return replace(self, wide=self.wide * factor, high=self.high * factor)
 
-    def at(self, x: float, y: float) -> "Spot":
+    def at(self, x: float, y: float) -> "PixelRegion":
         """The same size at another place."""
         return replace(self, x=float(x), y=float(y))
 
@@ -66,7 +66,7 @@ class Spot:
         return bool(0 < self.x < image.shape[1] and 0 < self.y < image.shape[0])
 
     def box(self, image: Image) -> Box:
-        """The spot as shares of the picture, cut to it."""
+        """The region as shares of the picture, cut to it."""
         high, wide = image.shape[:2]
         return Box(
             left=max(0.0, (self.x - self.wide / 2) / wide),
@@ -76,11 +76,11 @@ class Spot:
         )
 
 
-def cut(image: Image, spot: Spot, beyond_px: int = 0) -> Image:
-    """The pixels of a spot and a margin around it; beyond the picture its edge is repeated."""
-    wide, high = spot.size
+def cut(image: Image, region: PixelRegion, beyond_px: int = 0) -> Image:
+    """The pixels of a region and a margin around it; beyond the picture its edge is repeated."""
+    wide, high = region.size
     size = wide + 2 * beyond_px, high + 2 * beyond_px
-    return np.asarray(cv2.getRectSubPix(image, size, (spot.x - 0.5, spot.y - 0.5)), dtype=np.uint8)
+    return np.asarray(cv2.getRectSubPix(image, size, (region.x - 0.5, region.y - 0.5)), dtype=np.uint8)
 
 
 class Spectra(NamedTuple):
@@ -143,49 +143,49 @@ class Pattern:
 
 
 class Surroundings:
-    """What is in a picture at a spot and around it, for the search of patterns of the spot's size."""
+    """What is in a picture at a region and around it, for the search of patterns of the region's size."""
 
-    def __init__(self, image: Image, spot: Spot) -> None:
-        self._spot = spot
-        self._reach = max(_LEAST_REACH_PX, round(_REACH * max(spot.size)))
-        self._spectra = spectra(cut(image, spot, self._reach))
+    def __init__(self, image: Image, region: PixelRegion) -> None:
+        self._region = region
+        self._reach = max(_LEAST_REACH_PX, round(_REACH * max(region.size)))
+        self._spectra = spectra(cut(image, region, self._reach))
 
-    def best(self, pattern: Pattern) -> tuple[Spot, float]:
-        """The best match of a pattern near the spot, to a fraction of a pixel, and its difference."""
-        spot, unlike = self._spot, pattern.differences(self._spot.size, self._spectra)
-        row, column = _least(unlike)
-        x = spot.x + column - self._reach + _fraction(unlike[row], column)
-        y = spot.y + row - self._reach + _fraction(unlike[:, column], row)
-        return spot.at(x, y), float(unlike[row, column])
+    def best(self, pattern: Pattern) -> tuple[PixelRegion, float]:
+        """The best match of a pattern near the region, to a fraction of a pixel, and its difference."""
+        region, differences = self._region, pattern.differences(self._region.size, self._spectra)
+        row, column = _least(differences)
+        x = region.x + column - self._reach + _fraction(differences[row], column)
+        y = region.y + row - self._reach + _fraction(differences[:, column], row)
+        return region.at(x, y), float(differences[row, column])
 
 
-def anywhere(image: Spectra, spot: Spot, pattern: Pattern) -> tuple[Spot, float, float]:
+def anywhere(image: Spectra, region: PixelRegion, pattern: Pattern) -> tuple[PixelRegion, float, float]:
     """The best match of a pattern in a picture, its difference, and that of the second best match.
 
     The second best is at least half of the pattern's size away, and infinite without room for it. Both are infinite for
     a pattern that is larger than the picture.
     """
-    wide, high = spot.size
+    wide, high = region.size
     if high > image.size[0] or wide > image.size[1]:
-        return spot, np.inf, np.inf
-    unlike = pattern.differences(spot.size, image)
-    row, column = _least(unlike)
-    least = float(unlike[row, column])
+        return region, np.inf, np.inf
+    differences = pattern.differences(region.size, image)
+    row, column = _least(differences)
+    least = float(differences[row, column])
     top, left = max(0, row - high // 2), max(0, column - wide // 2)
-    unlike[top : row + high // 2 + 1, left : column + wide // 2 + 1] = np.inf
-    return spot.at(column + wide / 2, row + high / 2), least, float(unlike.min())
+    differences[top : row + high // 2 + 1, left : column + wide // 2 + 1] = np.inf
+    return region.at(column + wide / 2, row + high / 2), least, float(differences.min())
 
 
 @lru_cache(maxsize=256)
 def _inner_ellipse(wide: int, high: int) -> Mask:
     """The largest ellipse in a picture."""
-    return ellipse((high, wide), Spot(wide / 2, high / 2, wide, high))
+    return ellipse((high, wide), PixelRegion(wide / 2, high / 2, wide, high))
 
 
-def ellipse(shape: tuple[int, ...], spot: Spot) -> Mask:
-    """The ellipse inside a spot, as a mask of a picture's shape."""
+def ellipse(shape: tuple[int, ...], region: PixelRegion) -> Mask:
+    """The ellipse inside a region, as a mask of a picture's shape."""
     rows, columns = np.ogrid[: shape[0], : shape[1]]
-    across, down = (columns + 0.5 - spot.x) / (spot.wide / 2), (rows + 0.5 - spot.y) / (spot.high / 2)
+    across, down = (columns + 0.5 - region.x) / (region.wide / 2), (rows + 0.5 - region.y) / (region.high / 2)
     return (across**2 + down**2 <= 1).astype(np.uint8)
 
 
@@ -210,8 +210,8 @@ def _resized(pattern: Image, size: tuple[int, int]) -> Image:
     return np.asarray(cv2.resize(pattern, size, interpolation=method), dtype=np.uint8)
 
 
-def _least(unlike: Levels) -> tuple[int, int]:
-    row, column = np.unravel_index(int(unlike.argmin()), unlike.shape)
+def _least(differences: Levels) -> tuple[int, int]:
+    row, column = np.unravel_index(int(differences.argmin()), differences.shape)
     return int(row), int(column)
 
 

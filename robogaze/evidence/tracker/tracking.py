@@ -21,8 +21,8 @@ from robogaze.core.events import Box
 from robogaze.evidence.tracker.pattern import (
     LEAST_PX,
     Pattern,
+    PixelRegion,
     Spectra,
-    Spot,
     Surroundings,
     anywhere,
     cut,
@@ -55,7 +55,7 @@ _LEAST_BACKGROUND, _SHARED, _SHARED_PX = 12, 0.6, 1.0  # number of points, share
 Vectors = NDArray[np.float64]
 """Positions or motions, shape (count, 2): right and down."""
 
-Match = tuple[Spot, float]
+Match = tuple[PixelRegion, float]
 """A place and its difference from the pattern, in levels."""
 
 
@@ -64,17 +64,17 @@ class TooSmall(ValueError):
 
 
 @dataclass(frozen=True)
-class Place:
+class ObjectPlace:
     """The place of the object in one frame.
 
     `middle` is the centre of its box before the box is cut to the view, or the centre of mass of its mask, as shares of
-    the view's width and height. `unlike` is the difference from the pattern, in 8-bit levels, NaN with a mask.
+    the view's width and height. `difference` is the difference from the pattern, in 8-bit levels, NaN with a mask.
     `searched` is true if it was not near the predicted place and was found in the whole picture.
     """
 
     box: Box
     middle: tuple[float, float]
-    unlike: float
+    difference: float
     searched: bool = False
 
 
@@ -86,7 +86,7 @@ class TrackedObject:
     the next, as shares of the view's width and height, shape (frames - 1, 2); NaN where it is unknown.
     """
 
-    places: tuple[Place | None, ...]
+    places: tuple[ObjectPlace | None, ...]
     camera: Vectors
     width: int
     height: int
@@ -126,39 +126,39 @@ class TrackingFrame:
         return spectra(self.half)
 
 
-class Chase(Protocol):
+class Follower(Protocol):
     """Follows an object in one direction of time.
 
-    `first` is its place in the first frame, `spot` the place where it was found last.
+    `first` is its place in the first frame, `region` the place where it was found last.
     """
 
-    first: Place
-    spot: Spot
+    first: ObjectPlace
+    region: PixelRegion
 
-    def next(self, now: TrackingFrame) -> Place | None:
+    def next(self, now: TrackingFrame) -> ObjectPlace | None:
         """Its place in the next frame, None if it is not found."""
 
 
-BeginChase = Callable[[TrackingFrame, Spot], Chase]
-"""Starts to follow the object at a spot of a frame."""
+StartFollower = Callable[[TrackingFrame, PixelRegion], Follower]
+"""Starts to follow the object at a region of a frame."""
 
 
 def follow(
-    picture: Callable[[int], Image], count: int, start: int, box: Box, chase: BeginChase | None = None
+    picture: Callable[[int], Image], count: int, start: int, box: Box, start_follower: StartFollower | None = None
 ) -> TrackedObject:
     """Follow the object in a box of the frame `start` through all `count` frames; `picture` returns a frame's picture.
 
-    Each picture is requested once. `chase` starts to follow the object; by default its corners and colours are
+    Each picture is requested once. `start_follower` starts to follow the object; by default its corners and colours are
     followed, and an object whose centre leaves the view is lost. Raises TooSmall for a box under 6 px in a picture of
     640 px.
     """
     first = TrackingFrame.at(picture(start))
-    spot = _spot(box, first.image, SIDE_PX)
-    begin = chase or _ByColour
-    chased = begin(first, spot)
-    ahead = _through(chased, first, (picture(number) for number in range(start + 1, count)))
-    back = _through(begin(first, spot), first, (picture(number) for number in range(start - 1, -1, -1)))
-    places = (*(place for place, _ in reversed(back)), chased.first, *(place for place, _ in ahead))
+    region = _region(box, first.image, SIDE_PX)
+    begin = start_follower or _ByColour
+    follower = begin(first, region)
+    ahead = _through(follower, first, (picture(number) for number in range(start + 1, count)))
+    back = _through(begin(first, region), first, (picture(number) for number in range(start - 1, -1, -1)))
+    places = (*(place for place, _ in reversed(back)), follower.first, *(place for place, _ in ahead))
     camera = [(-right, -down) for _, (right, down) in reversed(back)] + [shift for _, shift in ahead]
     height, width = first.image.shape[:2]
     return TrackedObject(places, np.array(camera, dtype=np.float64).reshape(-1, 2), width, height)
@@ -167,29 +167,33 @@ def follow(
 class FollowedObjects:
     """Objects that are followed through a view together, from their boxes in its first picture on.
 
-    Each picture is prepared once, whatever the number of objects, and not kept. `chase` is as in `follow`. By default
-    more difference from the content of the box is allowed than in `follow`, so that an object is followed when it turns
-    or is partly covered; what covers it may then take the box along. A lost object is searched in fewer and fewer
-    pictures, down to one in _SEARCH_EVERY.
+    Each picture is prepared once, whatever the number of objects, and not kept. `start_follower` is as in `follow`. By
+    default more difference from the content of the box is allowed than in `follow`, so that an object is followed when
+    it turns or is partly covered; what covers it may then take the box along. A lost object is searched in fewer and
+    fewer pictures, down to one in _SEARCH_EVERY.
     """
 
-    def __init__(self, boxes: Sequence[Box], chase: BeginChase | None = None, side_px: int = SIDE_PX) -> None:
+    def __init__(
+        self, boxes: Sequence[Box], start_follower: StartFollower | None = None, side_px: int = SIDE_PX
+    ) -> None:
         self._boxes = boxes
-        self._is_learned = chase is not None
-        self._begin = chase or partial(_ByColour, contrast_share=_CONTRAST_SHARE, resting_levels=_RESTING_LEVELS)
+        self._is_learned = start_follower is not None
+        self._begin = start_follower or partial(
+            _ByColour, contrast_share=_CONTRAST_SHARE, resting_levels=_RESTING_LEVELS
+        )
         self._side_px = side_px
-        self._chases: list[Chase] = []
+        self._followers: list[Follower] = []
         self._lost = [0] * len(boxes)
 
-    def next(self, full: Image) -> tuple[Place | None, ...]:
+    def next(self, full: Image) -> tuple[ObjectPlace | None, ...]:
         """The places of the objects in the next picture. Raises TooSmall for a box that `can_follow` refuses."""
         now = TrackingFrame.at(full, self._side_px)
-        if not self._chases:
-            self._chases = [self._begin(now, _spot(box, now.image, self._side_px)) for box in self._boxes]
-            return tuple(chase.first for chase in self._chases)
+        if not self._followers:
+            self._followers = [self._begin(now, _region(box, now.image, self._side_px)) for box in self._boxes]
+            return tuple(follower.first for follower in self._followers)
         places = tuple(
-            chase.next(now) if self._is_learned or _is_due(lost) else None
-            for chase, lost in zip(self._chases, self._lost, strict=True)
+            follower.next(now) if self._is_learned or _is_due(lost) else None
+            for follower, lost in zip(self._followers, self._lost, strict=True)
         )
         self._lost = [lost + 1 if place is None else 0 for place, lost in zip(places, self._lost, strict=True)]
         return places
@@ -202,27 +206,29 @@ def _is_due(lost: int) -> bool:
 
 def can_follow(box: Box, image: Image, side_px: int = SIDE_PX) -> bool:
     """Whether a box is large enough to be followed."""
-    spot = Spot.of(box, fit(_halved(image, side_px), side_px))
-    return min(spot.wide, spot.high) >= LEAST_PX
+    region = PixelRegion.of(box, fit(_halved(image, side_px), side_px))
+    return min(region.wide, region.high) >= LEAST_PX
 
 
-def _spot(box: Box, image: Image, side_px: int) -> Spot:
-    """The spot of a box that is large enough. Raises TooSmall for any other."""
-    spot = Spot.of(box, image)
-    if min(spot.wide, spot.high) < LEAST_PX:
-        raise TooSmall(f"a box of {spot.wide:.0f} x {spot.high:.0f} px in a picture of {side_px} cannot be followed")
-    return spot
+def _region(box: Box, image: Image, side_px: int) -> PixelRegion:
+    """The region of a box that is large enough. Raises TooSmall for any other."""
+    region = PixelRegion.of(box, image)
+    if min(region.wide, region.high) < LEAST_PX:
+        raise TooSmall(
+            f"a box of {region.wide:.0f} x {region.high:.0f} px in a picture of {side_px} cannot be followed"
+        )
+    return region
 
 
 def _through(
-    chase: Chase, frame: TrackingFrame, images: Iterable[Image]
-) -> list[tuple[Place | None, tuple[float, float]]]:
+    follower: Follower, frame: TrackingFrame, images: Iterable[Image]
+) -> list[tuple[ObjectPlace | None, tuple[float, float]]]:
     """The object's place in each picture, and the motion of the background to it."""
     found = []
     for image in images:
         now = TrackingFrame.at(image)
-        camera = _background(frame, now, chase.spot)
-        found.append((chase.next(now), camera))
+        camera = _background(frame, now, follower.region)
+        found.append((follower.next(now), camera))
         frame = now
     return found
 
@@ -243,102 +249,107 @@ class _ByColour:
     """Follows an object by its corners and by the content of its box."""
 
     def __init__(
-        self, frame: TrackingFrame, spot: Spot, contrast_share: float = 0.0, resting_levels: float = 0.0
+        self, frame: TrackingFrame, region: PixelRegion, contrast_share: float = 0.0, resting_levels: float = 0.0
     ) -> None:
         """Near the predicted place a difference of LIKE_LEVELS is allowed, or this share of the content's contrast.
 
         An object whose latest content is less than `resting_levels` from that at the same place rests: its corners are
         not followed.
         """
-        self.first = placed(spot, frame.image, 0.0)
-        self.spot = spot
+        self.first = placed(region, frame.image, 0.0)
+        self.region = region
         self._frame = frame
-        self._pattern = self._last = Pattern(cut(frame.image, spot))
+        self._pattern = self._last = Pattern(cut(frame.image, region))
         self._like_levels = max(LIKE_LEVELS, contrast_share * float(self._pattern.content.std(axis=(0, 1)).mean()))
         self._resting_levels = resting_levels
         self._step = (0.0, 0.0)
         self._lost = False
 
-    def next(self, now: TrackingFrame) -> Place | None:
-        """See Chase."""
+    def next(self, now: TrackingFrame) -> ObjectPlace | None:
+        """See Follower."""
         expected = None if self._lost else self._near_prediction(now)
         found = expected or self._in_whole_picture(now)
         self._frame, self._lost = now, found is None
         if found is None:
             return None
-        spot, unlike = found
-        self._step = (0.0, 0.0) if expected is None else (spot.x - self.spot.x, spot.y - self.spot.y)
-        if spot is not self.spot:  # while it rests, its content is not renewed: slow motion adds up until it is seen
-            self.spot, self._last = spot, Pattern(cut(now.image, spot))
-        return placed(spot, now.image, unlike, searched=expected is None)
+        region, difference = found
+        self._step = (0.0, 0.0) if expected is None else (region.x - self.region.x, region.y - self.region.y)
+        if region is not self.region:  # at rest its content is not renewed: slow motion adds up until it is seen
+            self.region, self._last = region, Pattern(cut(now.image, region))
+        return placed(region, now.image, difference, searched=expected is None)
 
     def _near_prediction(self, now: TrackingFrame) -> Match | None:
         """The place near the predicted one that matches the first content of the box, or else its latest content."""
-        unlike = self._unlike_at_rest(now)
-        if unlike < self._resting_levels:
-            return self.spot, unlike
-        spot, grown = self._predicted(now)
-        sizes = (spot,) if spot.times(grown).size == spot.size else (spot, spot.times(grown))
+        difference = self._difference_at_rest(now)
+        if difference < self._resting_levels:
+            return self.region, difference
+        region, grown = self._predicted(now)
+        sizes = (region,) if region.times(grown).size == region.size else (region, region.times(grown))
         places = [Surroundings(now.image, size) for size in sizes]
-        best = min((place.best(self._pattern) for place in places), key=_unlike)
+        best = min((place.best(self._pattern) for place in places), key=_difference)
         if best[1] > LIKE_LEVELS:
-            best = min((place.best(self._last) for place in places), key=_unlike)
+            best = min((place.best(self._last) for place in places), key=_difference)
         return best if best[1] <= self._like_levels and best[0].inside(now.image) else None
 
-    def _unlike_at_rest(self, now: TrackingFrame) -> float:
+    def _difference_at_rest(self, now: TrackingFrame) -> float:
         """The difference of the place where it was found last from its latest content."""
         if self._resting_levels == 0:
             return math.inf
         return float(
-            np.sqrt(np.square(cv2.absdiff(cut(now.image, self.spot), self._last.content), dtype=np.float32).mean())
+            np.sqrt(np.square(cv2.absdiff(cut(now.image, self.region), self._last.content), dtype=np.float32).mean())
         )
 
-    def _predicted(self, now: TrackingFrame) -> tuple[Spot, float]:
+    def _predicted(self, now: TrackingFrame) -> tuple[PixelRegion, float]:
         """Where the corners inside moved, and their growth; with too few corners, its last step again."""
-        spot, gray = self.spot, self._frame.gray
-        corners = _corners(gray, spot.times(_CORE))
+        region, gray = self.region, self._frame.gray
+        corners = _corners(gray, region.times(_CORE))
         start, end = _flow(gray, now.gray, corners)
         if len(start) < _LEAST_CORNERS:
-            return spot.at(spot.x + self._step[0], spot.y + self._step[1]), 1.0
+            return region.at(region.x + self._step[0], region.y + self._step[1]), 1.0
         right, down = _median(end - start)
-        return spot.at(spot.x + right, spot.y + down), _growth(start, end)
+        return region.at(region.x + right, region.y + down), _growth(start, end)
 
     def _in_whole_picture(self, now: TrackingFrame) -> Match | None:
         """The only similar place in the whole picture, None without one."""
         half = now.half.shape[1] / now.image.shape[1]
-        small = Spot(self.spot.x * half, self.spot.y * half, self.spot.wide * half, self.spot.high * half)
+        small = PixelRegion(
+            self.region.x * half, self.region.y * half, self.region.wide * half, self.region.high * half
+        )
         tries = []
         for pattern in (self._pattern, self._last):
             for size in _SIZES:
-                spot, unlike, second = anywhere(now.half_spectra, small.times(size), pattern)
-                if unlike <= SAME_LEVELS and second >= unlike + _APART_LEVELS:
-                    there = self.spot.times(size).at(spot.x / half, spot.y / half)
+                region, difference, second = anywhere(now.half_spectra, small.times(size), pattern)
+                if difference <= SAME_LEVELS and second >= difference + _APART_LEVELS:
+                    there = self.region.times(size).at(region.x / half, region.y / half)
                     tries.append(Surroundings(now.image, there).best(pattern))
-        best = min(tries, key=_unlike, default=None)
+        best = min(tries, key=_difference, default=None)
         return best if best is not None and best[1] <= SAME_LEVELS and best[0].inside(now.image) else None
 
 
-def placed(spot: Spot, image: Image, unlike: float, *, searched: bool = False) -> Place:
-    """A spot of a picture as a place."""
+def placed(region: PixelRegion, image: Image, difference: float, *, searched: bool = False) -> ObjectPlace:
+    """A region of a picture as a place."""
     high, wide = image.shape[:2]
-    return Place(spot.box(image), (spot.x / wide, spot.y / high), unlike, searched)
+    return ObjectPlace(region.box(image), (region.x / wide, region.y / high), difference, searched)
 
 
-def _unlike(match: Match) -> float:
+def _difference(match: Match) -> float:
     return match[1]
 
 
-def _corners(gray: NDArray[np.uint8], spot: Spot) -> Vectors | None:
-    """The corners in the ellipse of a spot; None without one. Only its surroundings are searched."""
+def _corners(gray: NDArray[np.uint8], region: PixelRegion) -> Vectors | None:
+    """The corners in the ellipse of a region; None without one. Only its surroundings are searched."""
     height, width = gray.shape
     left, top = (
-        max(0, math.floor(start) - _CORNER_REACH_PX) for start in (spot.x - spot.wide / 2, spot.y - spot.high / 2)
+        max(0, math.floor(start) - _CORNER_REACH_PX)
+        for start in (region.x - region.wide / 2, region.y - region.high / 2)
     )
-    right, bottom = (math.ceil(end) + _CORNER_REACH_PX for end in (spot.x + spot.wide / 2, spot.y + spot.high / 2))
+    right, bottom = (
+        math.ceil(end) + _CORNER_REACH_PX for end in (region.x + region.wide / 2, region.y + region.high / 2)
+    )
     part = gray[top : min(height, bottom), left : min(width, right)]
     if min(part.shape) < 2 * _CORNER_REACH_PX:
         return None
-    mask = ellipse(part.shape, spot.at(spot.x - left, spot.y - top))
+    mask = ellipse(part.shape, region.at(region.x - left, region.y - top))
     found = cv2.goodFeaturesToTrack(part, _CORNERS, 0.01, 3, mask=mask)
     if found is None:
         return None
@@ -376,10 +387,10 @@ def _growth(start: Vectors, end: Vectors) -> float:
     return grown if 1 / _GROWTH_A_STEP < grown < _GROWTH_A_STEP else 1.0
 
 
-def _background(before: TrackingFrame, now: TrackingFrame, spot: Spot) -> tuple[float, float]:
+def _background(before: TrackingFrame, now: TrackingFrame, region: PixelRegion) -> tuple[float, float]:
     """The motion of the points outside the box, as shares of the view; NaN where most do not move alike."""
     high, wide = before.half_gray.shape
-    box = spot.box(before.image)
+    box = region.box(before.image)
     outside = np.full((high, wide), 255, np.uint8)
     outside[round(box.top * high) : round(box.bottom * high), round(box.left * wide) : round(box.right * wide)] = 0
     corners = cv2.goodFeaturesToTrack(before.half_gray, 200, 0.01, _BACKGROUND_PX, mask=outside)

@@ -45,7 +45,7 @@ _HIDDEN = ".planted"
 class PlantingOptions:
     """The glitches to plant, the number of each per clip, and the seed."""
 
-    recipe: PlantingConfig
+    config: PlantingConfig
     glitches: tuple[Glitch, ...]
     each: int
     seed: int
@@ -53,7 +53,7 @@ class PlantingOptions:
     @property
     def settings(self) -> Mapping[str, Any]:
         """Everything that decides the result of a clip."""
-        domain = self.recipe.domain
+        domain = self.config.domain
         return {
             "domain": {"id": domain.id, "version": domain.file.version, "fingerprint": domain.fingerprint},
             "glitches": [glitch.id for glitch in self.glitches],
@@ -200,7 +200,7 @@ class _Source:
 
     def _plant(self, glitch: Glitch, number: int) -> Report | str:
         """The report of a planted clip, or the reason why nothing was planted."""
-        domain = self._options.recipe.domain
+        domain = self._options.config.domain
         needs = domain.dimensions[domain.dimension_of[glitch.type]].needs
         if "instruction" in needs and self._entry.instruction is None:
             return "the clip has no instruction"
@@ -221,7 +221,7 @@ class _Source:
 
     def _write(self, name: str, number: int, glitch: Glitch | None, edit: GlitchEdit) -> Report:
         """Write a clip and return its report. Raises DrawRefused."""
-        clip_id, domain = self._id(name, number), self._options.recipe.domain
+        clip_id, domain = self._id(name, number), self._options.config.domain
         path = self._out / "clips" / f"{clip_id}.mp4"
         path.parent.mkdir(parents=True, exist_ok=True)
         span = write_clip(path, self._frames, edit)

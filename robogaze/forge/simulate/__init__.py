@@ -1,8 +1,8 @@
 """Simulated clips of a machine at work, faulty and clean, with annotations that are exact to the frame.
 
-From recipe to clip:
+From configuration to clip:
 
-    simulation_config  the recipe, simulate.yaml of a domain: objects, goals, tasks, worlds and faults
+    simulation_config  the configuration, simulate.yaml of a domain: objects, goals, tasks, worlds and faults
       |
     scene_sampler      one or several tasks with objects, places and instruction, drawn at random
       |                tasks: a subtask as moves of an arm, and whether it is done
@@ -26,8 +26,8 @@ From recipe to clip:
       |
     simulated_dataset  many clips, resumable
 
-Python knows no event type. The recipe maps each change of a clip (jump, vanish, hover) to a type and a description. An
-edit or a behaviour is found by name in EDITS or BEHAVIOURS.
+Python knows no event type. The file maps each change of a clip (jump, vanish, hover) to a type and a description.
+An edit or a behaviour is found by name in EDITS or BEHAVIOURS.
 """
 
 from __future__ import annotations

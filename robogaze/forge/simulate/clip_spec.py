@@ -14,7 +14,7 @@ from robogaze.forge.simulate.recorded_setup import RecordedSetup
 from robogaze.forge.simulate.recording import Recording, record
 from robogaze.forge.simulate.scene import Camera, build_scene
 from robogaze.forge.simulate.scene_sampler import ClipRequest, DrawRejected, SampledScene, sample_scene
-from robogaze.forge.simulate.simulation_config import SimulatedFault, SimulationConfig, Variation, Way, World
+from robogaze.forge.simulate.simulation_config import SimulatedFault, SimulationConfig, Variation, Way, WorldConfig
 from robogaze.forge.simulate.tasks import Subtask
 
 _PLAIN = "plain"
@@ -76,10 +76,12 @@ class ClipSpec:
         return replace(self.playback, edits=edits)
 
 
-def sample_clip(recipe: SimulationConfig, request: ClipRequest, world: World, rng: np.random.Generator) -> ClipSpec:
+def sample_clip(
+    config: SimulationConfig, request: ClipRequest, world: WorldConfig, rng: np.random.Generator
+) -> ClipSpec:
     """Draw a clip in a world. Raises DrawRejected, OutOfReach and UnstableSimulation."""
-    sampled = sample_scene(recipe.in_world(world), request, rng)
-    views, layout = _views(recipe, request, sampled, world, rng)
+    sampled = sample_scene(config.in_world(world), request, rng)
+    views, layout = _views(config, request, sampled, world, rng)
     first = next(iter(views.values()))
     assert isinstance(first, Camera)
     sampled = replace(sampled, setup=replace(sampled.setup, eye=first.place))
@@ -240,7 +242,7 @@ def _frame_count(recording: Recording, behaviour: Behaviour, subtask: int) -> in
 
 
 def _views(
-    recipe: SimulationConfig, request: ClipRequest, sampled: SampledScene, world: World, rng: np.random.Generator
+    config: SimulationConfig, request: ClipRequest, sampled: SampledScene, world: WorldConfig, rng: np.random.Generator
 ) -> tuple[dict[str, Camera | str], Layout]:
     """One camera, or two and the hand's."""
     arms, single = len(sampled.marks), any(variation.single_view for variation in request.variations)
@@ -253,7 +255,7 @@ def _views(
         from_behind = request.variations[0].make == FROM_BEHIND
         azimuth = behind if from_behind else 180 + rng.uniform(*world.azimuth_deg)
         return {"main": _camera(rng, world, azimuth, arms)}, Layout()
-    names = recipe.views
+    names = config.views
     cameras = [_camera(rng, world, 180 + sign * rng.uniform(20, 45), arms) for sign in (-1, 1)]
     views: dict[str, Camera | str] = dict(
         zip(names, [*cameras, f"{sampled.setup.subtasks[0].side}{HAND_CAMERA}"], strict=True)
@@ -261,7 +263,7 @@ def _views(
     return views, Layout(rows=2, columns=2, views=(*names, None))
 
 
-def _camera(rng: np.random.Generator, world: World, azimuth: float, arms: int) -> Camera:
+def _camera(rng: np.random.Generator, world: WorldConfig, azimuth: float, arms: int) -> Camera:
     x, y, z = rng.uniform(-0.025, 0.025, 3) + np.array([0.36, 0.0, 0.13])
     return Camera(
         lookat=(x, y, z),

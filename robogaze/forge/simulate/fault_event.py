@@ -26,25 +26,25 @@ class MeasuredFault:
 
 
 def measured_fault(
-    recipe: SimulationConfig, domain: Domain, spec: ClipSpec, placed: PlacedFault, frames: FaultFrames
+    config: SimulationConfig, domain: Domain, spec: ClipSpec, placed: PlacedFault, frames: FaultFrames
 ) -> MeasuredFault:
     """A fault with the frames that the annotation covers, by the conventions of the event type."""
     covered, playback = frames.shown, spec.playback
     if placed.edit is not None:
         covers = domain.types[placed.fault.type].span.covers
-        covered = frames.covered(covers, playback.recording.fps, playback.frame_count, recipe.plain_s)
+        covered = frames.covered(covers, playback.recording.fps, playback.frame_count, config.plain_s)
     return MeasuredFault(placed, frames, covered)
 
 
 def event_of(
-    recipe: SimulationConfig, domain: Domain, clip: Clip, spec: ClipSpec, measured: MeasuredFault, number: int
+    config: SimulationConfig, domain: Domain, clip: Clip, spec: ClipSpec, measured: MeasuredFault, number: int
 ) -> Event:
     """A fault as an event with this number in a report."""
     fault, fault_frames = measured.placed.fault, measured.frames
     spans = tuple(
         Span(clip.frame_times_s[first], clip.frame_span(end - 1).end) for first, end in runs(measured.covered)
     )
-    shown, names = fault_frames.shown, _names(recipe, spec, measured.placed, fault_frames.onset)
+    shown, names = fault_frames.shown, _names(config, spec, measured.placed, fault_frames.onset)
     evidence_frames = (shown[len(fault_frames.developing) - 1], shown[len(shown) // 2], shown[-1])
     onset_frames = (max(fault_frames.onset - 1, 0), fault_frames.onset)
     return Event(
@@ -75,13 +75,13 @@ def conditions(spec: ClipSpec, fault_frames: FaultFrames) -> tuple[Condition, ..
     return tuple(found)
 
 
-def _names(recipe: SimulationConfig, spec: ClipSpec, placed: PlacedFault, onset: int) -> dict[str, str]:
+def _names(config: SimulationConfig, spec: ClipSpec, placed: PlacedFault, onset: int) -> dict[str, str]:
     """The names for the description of a fault: the names of the subtask at the onset, and the fault's own names."""
     part_names = spec.sampled.setup.part_names
     at_onset = spec.playback.recording.phase_at(onset)
     subtask = spec.subtasks[placed.subtask if placed.edit is None else at_onset.subtask]
     hand = part_names[f"{at_onset.side}{HAND}"]
-    phase = recipe.phases[at_onset.name].format(hand=hand, object=at_onset.obj, goal=at_onset.goal)
+    phase = config.phases[at_onset.name].format(hand=hand, object=at_onset.obj, goal=at_onset.goal)
     names = {
         "object": subtask.obj.name,
         "goal": subtask.goal.name,

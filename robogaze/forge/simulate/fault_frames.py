@@ -1,8 +1,8 @@
 """The frames in which a fault shows, and the frames that its annotation covers.
 
 No frame is entered by hand. A fault made by an edit shows in the frames that are rendered differently without the edit.
-A fault of behaviour shows in the phases that the recipe names, while an object is pushed, or while two bodies overlap.
-The event type decides which of these frames the annotation covers.
+A fault of behaviour shows in the phases that the configuration names, while an object is pushed, or while two bodies
+overlap. The event type decides which of these frames the annotation covers.
 """
 
 from collections.abc import Mapping

@@ -56,12 +56,12 @@ class PlannedClip:
 class SimulationContext:
     """The settings that all clips of a data set share. `seed` and a clip's number decide everything that is drawn.
 
-    `world` names one of the recipe's worlds; None means everything. `difficulty` names one of its difficulties.
+    `world` names one of the configuration's worlds; None means everything. `difficulty` names one of its difficulties.
     """
 
     folder: Path
     domain: Domain
-    recipe: SimulationConfig
+    config: SimulationConfig
     seed: int
     size: tuple[int, int]
     gl: Gl = "auto"
@@ -95,7 +95,7 @@ def generate_clip(context: SimulationContext, planned: PlannedClip) -> Simulated
     for attempt in planned.draws:
         try:
             rng = np.random.default_rng([context.seed, planned.number, attempt])
-            spec = sample_clip(context.recipe, planned.request, context.recipe.world(context.world), rng)
+            spec = sample_clip(context.config, planned.request, context.config.world(context.world), rng)
         except (DrawRejected, OutOfReach, UnstableSimulation) as error:
             rejected[_reason(error)] += 1
             continue
@@ -107,7 +107,7 @@ def generate_clip(context: SimulationContext, planned: PlannedClip) -> Simulated
             if isinstance(faults, str):
                 rejected[faults] += 1
                 continue
-            accepted = _AcceptedClip(context, planned, spec, faults, outcome_of(context.recipe, spec, faults))
+            accepted = _AcceptedClip(context, planned, spec, faults, outcome_of(context.config, spec, faults))
             reports, truth = accepted.reports(renderer), accepted.truth(attempt)
             return SimulatedClip(reports=reports, truth=truth, rejected=dict(rejected))
     raise NoValidDraw(planned.name, planned.request.variations[0].make, rejected)
@@ -152,7 +152,7 @@ def _rendered(
                 return "no difference from the twin"
             found[place] = FaultFrames(tuple(changed[place]), tuple(changed[place]), frozenset())
     return tuple(
-        measured_fault(context.recipe, context.domain, spec, placed, fault_frames)
+        measured_fault(context.config, context.domain, spec, placed, fault_frames)
         for placed, fault_frames in zip(spec.faults, found, strict=True)
     )
 
@@ -197,22 +197,22 @@ class _AcceptedClip:
 
     def _report(self, name: str, provenance: Mapping[str, Any]) -> Report:
         """The report of a written clip. `provenance` has the source and the change for `forge report`."""
-        domain, recipe, sampled = self.context.domain, self.context.recipe, self.spec.sampled
+        domain, config, sampled = self.context.domain, self.context.config, self.spec.sampled
         clip = Clip(
             id=name,
             uri=_uri(name),
             instruction=sampled.instruction,
             task_family=sampled.tasks[0].family if len(sampled.tasks) == 1 else "several tasks in order",
-            embodiment=recipe.embodiments[len(sampled.marks) - 1],
+            embodiment=config.embodiments[len(sampled.marks) - 1],
             layout=self.spec.layout,
             **_video_fields(_path(self.context, name)),
         )
         events = [
-            event_of(recipe, domain, clip, self.spec, measured, number)
+            event_of(config, domain, clip, self.spec, measured, number)
             for number, measured in enumerate(self.faults, start=1)
         ]
         if self.outcome is not None:
-            events.append(outcome_event(recipe, domain, clip, self.outcome, len(events) + 1))
+            events.append(outcome_event(config, domain, clip, self.outcome, len(events) + 1))
         return Report(
             clip=clip,
             domain=domain.ref,

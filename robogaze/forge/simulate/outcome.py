@@ -28,9 +28,9 @@ class Outcome:
     first: int
 
 
-def outcome_of(recipe: SimulationConfig, spec: ClipSpec, faults: Sequence[MeasuredFault]) -> Outcome | None:
+def outcome_of(config: SimulationConfig, spec: ClipSpec, faults: Sequence[MeasuredFault]) -> Outcome | None:
     """The outcome of a clip, None if the task is done and nothing is in doubt."""
-    types = {outcome.type for outcome in recipe.outcomes.values()}
+    types = {outcome.type for outcome in config.outcomes.values()}
     if any(measured.placed.fault.type in types for measured in faults):
         return None
     for measured in sorted(faults, key=lambda measured: measured.placed.edit is not None):
@@ -80,9 +80,9 @@ def _is_held(spec: ClipSpec, subtask: Subtask) -> bool:
     return any(frozenset((subtask.obj.name, f"{side}{part}")) in touching for side in sides for part in HAND_PARTS)
 
 
-def outcome_event(recipe: SimulationConfig, domain: Domain, clip: Clip, outcome: Outcome, number: int) -> Event:
+def outcome_event(config: SimulationConfig, domain: Domain, clip: Clip, outcome: Outcome, number: int) -> Event:
     """An outcome as an event with this number in a report."""
-    stated, subtask = recipe.outcomes[outcome.kind], outcome.subtask
+    stated, subtask = config.outcomes[outcome.kind], outcome.subtask
     names = {"object": subtask.obj.name, "goal": subtask.goal.name, "into": subtask.goal.shape.preposition}
     last = clip.frame_count - 1
     return Event(

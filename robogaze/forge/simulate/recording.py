@@ -74,7 +74,7 @@ class Phase:
 
 
 @dataclass(frozen=True)
-class Stage:
+class ArmStage:
     """What one arm does next. `moves` are planned when the stage begins, from the state at that moment.
 
     `about` names its object and goal; `slippery` fingers have almost no friction.
@@ -134,7 +134,7 @@ class Recording:
 
 
 def record(
-    scene: CompiledScene, stages: Sequence[Stage], *, intangible: Sequence[str] = (), fps: int = FPS
+    scene: CompiledScene, stages: Sequence[ArmStage], *, intangible: Sequence[str] = (), fps: int = FPS
 ) -> Recording:
     """Simulate stages one after another, with a state every 1 / `fps` seconds.
 
@@ -163,7 +163,7 @@ class _Take:
         self._pads = np.isin(model.geom_bodyid, fingers)
         self._grip = model.geom_friction[self._pads].copy(), model.geom_priority[self._pads].copy()
 
-    def play(self, stages: Sequence[Stage]) -> Recording:
+    def play(self, stages: Sequence[ArmStage]) -> Recording:
         for arm in self._arms:
             arm.reset(self._data)
         for _ in range(round(_SETTLE_S / STEP_S)):
@@ -189,7 +189,7 @@ class _Take:
         if any(self._data.warning[int(kind)].number for kind in _BROKEN_DOWN):
             raise UnstableSimulation
 
-    def _perform(self, stage: Stage) -> None:
+    def _perform(self, stage: ArmStage) -> None:
         friction, priority = (_SLIPPERY, 2) if stage.slippery else self._grip
         self._model.geom_friction[self._pads], self._model.geom_priority[self._pads] = friction, priority
         for move in stage.moves(self._scene, self._data.qpos):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from robogaze.forge.simulate.arm import STEP_S, add_arm
 from robogaze.forge.simulate.fixtures import add_fixture, is_switched, lamp_of
 from robogaze.forge.simulate.objects import NO_TOUCH, TOUCH, SimulatedObject, add_object
-from robogaze.forge.simulate.simulation_config import Surface, World
+from robogaze.forge.simulate.simulation_config import Surface, WorldConfig
 
 _SIZE = 512
 """The width and height of a texture in pixels."""
@@ -95,11 +95,11 @@ def _checks(rng: np.random.Generator) -> Tone:
 
 def _bricks(rng: np.random.Generator) -> Tone:
     """A brick wall: every second row is shifted by half a brick, and each brick has its own shade."""
-    courses = 2 * int(rng.integers(8, 14))
-    down, across = _grid(courses)
-    course = np.minimum(down.astype(int), courses - 1)
-    along = (across / 2 + 0.5 * (course % 2)) % (courses // 2)
-    shade = rng.uniform(0.85, 1.05, (courses, courses // 2))[course, along.astype(int)]
+    brick_rows = 2 * int(rng.integers(8, 14))
+    down, across = _grid(brick_rows)
+    row = np.minimum(down.astype(int), brick_rows - 1)
+    along = (across / 2 + 0.5 * (row % 2)) % (brick_rows // 2)
+    shade = rng.uniform(0.85, 1.05, (brick_rows, brick_rows // 2))[row, along.astype(int)]
     joint = (down % 1 < 0.09) | (along % 1 < 0.05)
     return np.where(joint, 1.08, shade) + rng.normal(0, 0.012, (_SIZE, _SIZE))
 
@@ -218,7 +218,7 @@ class CompiledScene:
 
 
 def build_scene(
-    objects: Sequence[SimulatedObject], marks: dict[str, Rgb], world: World, rng: np.random.Generator
+    objects: Sequence[SimulatedObject], marks: dict[str, Rgb], world: WorldConfig, rng: np.random.Generator
 ) -> CompiledScene:
     """Build the scene. `marks` maps the side of each arm to the colour of its bands."""
     spec = mujoco.MjSpec()
@@ -252,7 +252,7 @@ def _paint(spec: mujoco.MjSpec, name: str, rgb: Rgb, shine: float) -> None:
     spec.add_material(name=name, rgba=(*rgb, 1), specular=shine, shininess=0.6 * shine)
 
 
-def _add_surfaces(spec: mujoco.MjSpec, world: World, rng: np.random.Generator) -> None:
+def _add_surfaces(spec: mujoco.MjSpec, world: WorldConfig, rng: np.random.Generator) -> None:
     table = world.tables[rng.integers(len(world.tables))]
     wood = colorsys.hsv_to_rgb(rng.uniform(0.04, 0.12), rng.uniform(0.2, 0.6), rng.uniform(0.4, 0.8))
     surface = wood if table == "grain" else _shade(rng, saturation=0.35, low=0.35, high=0.8)
@@ -299,7 +299,7 @@ def _add_room(spec: mujoco.MjSpec) -> None:
             world.add_geom(type=box, size=[0.025, 0.025, 0.34], pos=[x, y, -0.38], material="dark", **NO_TOUCH)
 
 
-def _add_lights(spec: mujoco.MjSpec, world: World, rng: np.random.Generator) -> None:
+def _add_lights(spec: mujoco.MjSpec, world: WorldConfig, rng: np.random.Generator) -> None:
     """One lamp that casts shadows, and ambient light; brightness and warmth vary."""
     warmth = np.array([1.0, 1.0, 1.0]) + rng.uniform(-0.06, 0.06) * np.array([1.0, 0.0, -1.0])
     spec.visual.headlight.ambient = rng.uniform(0.28, 0.40) * warmth

@@ -180,7 +180,7 @@ _PARTS = {
     "finger": HAND_PARTS[1:2],
     "wrist": ("roll", "wrist", "spin"),
 }
-"""The parts that can be lost, by their names in the recipe's `part_names`."""
+"""The parts that can be lost, by their names in the configuration's `part_names`."""
 
 
 def _side(recorded: RecordedSetup, rng: Generator) -> str:

@@ -113,26 +113,26 @@ class SampledScene:
         return replace(self.setup, subtasks=self.setup.subtasks[first:end])
 
 
-def sample_scene(recipe: SimulationConfig, request: ClipRequest, rng: np.random.Generator) -> SampledScene:
+def sample_scene(config: SimulationConfig, request: ClipRequest, rng: np.random.Generator) -> SampledScene:
     """Draw tasks in which the first variation is possible, with objects, goals and arms. Raises DrawRejected."""
     variation = request.variations[0]
-    task = _task(recipe, variation, rng)
+    task = _task(config, variation, rng)
     alone = request.seconds is None
     arms = 2 if variation.arms == 2 or (alone and task.subtasks == 1 and rng.random() < _TWO_ARMS_SHARE) else 1
-    names, marks = _arms(recipe, arms, rng)
+    names, marks = _arms(config, arms, rng)
     side = list(marks)[rng.integers(arms)]
     length_s, count = _length(request, arms, rng)
-    objects = _ObjectSampler(recipe, rng, _REACH if count == 1 else _WIDE_REACH)
+    objects = _ObjectSampler(config, rng, _REACH if count == 1 else _WIDE_REACH)
     handled, goals, idle = _own(objects, task, variation, rng)
     main = count - 1 if variation.last else int(rng.integers(count))
-    chain = _chain(recipe, objects, main, count, rng)
+    chain = _chain(config, objects, main, count, rng)
     chain[main] = (task, list(zip(handled, goals, strict=True)))
     crowd = (1, 2) if count > 1 else (1, 3)
-    bystanders = [objects.movable(tuple(recipe.objects)) for _ in range(int(rng.integers(crowd[0], crowd[1] + 1)))]
+    bystanders = [objects.movable(tuple(config.objects)) for _ in range(int(rng.integers(crowd[0], crowd[1] + 1)))]
     if request.difficulty is not None and "clutter" in request.ways:
         low, high = request.difficulty.clutter
         more = int(rng.integers(low, high + 1)) - len(bystanders)
-        bystanders += [objects.movable(tuple(recipe.objects), area=_AROUND) for _ in range(more)]
+        bystanders += [objects.movable(tuple(config.objects), area=_AROUND) for _ in range(more)]
     hidden = tuple(objects.hidden() for _ in range(_HIDDEN_OBJECTS))
     subtasks = _paced(_subtasks(chain, side, rng), length_s, rng)
     ends = np.cumsum([len(pairs) for _, pairs in chain])
@@ -140,11 +140,11 @@ def sample_scene(recipe: SimulationConfig, request: ClipRequest, rng: np.random.
     setup = TaskSetup(subtasks, tuple(bystanders), tuple(idle), hidden, names)
     tasks = tuple(task for task, _ in chain)
     scene = SampledScene(setup, tasks, parts, main, marks, "")
-    return replace(scene, instruction=_instruction(recipe, scene))
+    return replace(scene, instruction=_instruction(config, scene))
 
 
-def _task(recipe: SimulationConfig, variation: Variation, rng: np.random.Generator) -> TaskConfig:
-    tasks = [recipe.tasks[name] for name in variation.tasks] or [task for task in recipe.tasks.values() if task.weight]
+def _task(config: SimulationConfig, variation: Variation, rng: np.random.Generator) -> TaskConfig:
+    tasks = [config.tasks[name] for name in variation.tasks] or [task for task in config.tasks.values() if task.weight]
     weights = np.array([task.weight or 1.0 for task in tasks])
     return tasks[rng.choice(len(tasks), p=weights / weights.sum())]
 
@@ -176,16 +176,16 @@ def _own(
 
 
 def _chain(
-    recipe: SimulationConfig, objects: "_ObjectSampler", main: int, count: int, rng: np.random.Generator
+    config: SimulationConfig, objects: "_ObjectSampler", main: int, count: int, rng: np.random.Generator
 ) -> _Chain:
     """The tasks around the main task, whose place stays empty.
 
     These tasks share objects and goals, which are not the main task's. An object is always brought to an empty goal.
     """
-    chain: _Chain = [(recipe.chain.carry, []) for _ in range(count)]
+    chain: _Chain = [(config.chain.carry, []) for _ in range(count)]
     if count == 1:
         return chain
-    carry, worked = recipe.chain.carry, recipe.chain.work
+    carry, worked = config.chain.carry, config.chain.work
     movers = 2 if count >= _MANY_TASKS else 1
     free = [objects.goal(carry) for _ in range(movers + 1)]
     loose = [objects.movable(carry.objects, away_from=goal) for goal in free[:movers]]
@@ -224,26 +224,26 @@ def _paced(subtasks: tuple[Subtask, ...], length_s: float | None, rng: np.random
 
 
 def _arms(
-    recipe: SimulationConfig, arms: int, rng: np.random.Generator
+    config: SimulationConfig, arms: int, rng: np.random.Generator
 ) -> tuple[dict[str, str], dict[str, tuple[float, float, float]]]:
     """The names of the arms' parts by body, and the colour of their bands by side."""
     if arms == 1:
-        mark = list(recipe.colours.values())[rng.integers(len(recipe.colours))]
-        return dict(recipe.part_names), {"": mark}
+        mark = list(config.colours.values())[rng.integers(len(config.colours))]
+        return dict(config.part_names), {"": mark}
     names = {
-        f"{side}_{part}": (recipe.arm_of_side if part == "arm" else recipe.part_of_side).format(
+        f"{side}_{part}": (config.arm_of_side if part == "arm" else config.part_of_side).format(
             side=side, part=part_name
         )
-        for side in recipe.sides
-        for part, part_name in recipe.part_names.items()
+        for side in config.sides
+        for part, part_name in config.part_names.items()
     }
-    return names, {f"{side}_": recipe.colours[colour] for side, colour in recipe.sides.items()}
+    return names, {f"{side}_": config.colours[colour] for side, colour in config.sides.items()}
 
 
-def _instruction(recipe: SimulationConfig, scene: SampledScene) -> str:
+def _instruction(config: SimulationConfig, scene: SampledScene) -> str:
     sentences = [_sentence(task, scene.of_task(number)) for number, task in enumerate(scene.tasks)]
     if len(sentences) > 1:
-        joined = recipe.chain.words(len(sentences))
+        joined = config.chain.words(len(sentences))
         sentences = [
             words.format(instruction=_lower_first(sentence)) for words, sentence in zip(joined, sentences, strict=True)
         ]
@@ -251,8 +251,8 @@ def _instruction(recipe: SimulationConfig, scene: SampledScene) -> str:
     if len(scene.marks) == 1:
         return instruction
     side = scene.setup.subtasks[0].side.removesuffix("_")
-    return recipe.instruction_with_side.format(
-        side=side, colour=recipe.sides[side], instruction=_lower_first(instruction)
+    return config.instruction_with_side.format(
+        side=side, colour=config.sides[side], instruction=_lower_first(instruction)
     )
 
 
@@ -271,8 +271,8 @@ def _lower_first(sentence: str) -> str:
 class _ObjectSampler:
     """Draws objects with different names, and places on the table that do not overlap."""
 
-    def __init__(self, recipe: SimulationConfig, rng: np.random.Generator, area: _Area) -> None:
-        self._recipe = recipe
+    def __init__(self, config: SimulationConfig, rng: np.random.Generator, area: _Area) -> None:
+        self._config = config
         self._rng = rng
         self._area = area
         self._taken: list[tuple[float, float, float]] = []
@@ -281,26 +281,26 @@ class _ObjectSampler:
     def goal(self, task: TaskConfig) -> SimulatedObject:
         """A goal of a task; a goal to stack on is movable."""
         kind = task.goals[self._rng.integers(len(task.goals))]
-        shapes = {**self._recipe.goals, **self._recipe.objects}
-        return self._object(kind, shapes[kind], movable=kind in self._recipe.objects)
+        shapes = {**self._config.goals, **self._config.objects}
+        return self._object(kind, shapes[kind], movable=kind in self._config.objects)
 
     def movable(
         self, kinds: Sequence[str], away_from: SimulatedObject | None = None, area: _Area | None = None
     ) -> SimulatedObject:
         """A movable object of one of these kinds, on the table."""
         kind = kinds[int(self._rng.integers(len(kinds)))]
-        return self._object(kind, self._recipe.objects[kind], away_from=away_from, area=area)
+        return self._object(kind, self._config.objects[kind], away_from=away_from, area=area)
 
     def fixtures(self, task: TaskConfig, count: int) -> list[SimulatedObject]:
         """Fixtures of one kind; drawers and doors are side by side. Raises DrawRejected."""
         kind = task.objects[self._rng.integers(len(task.objects))]
-        shape = self._recipe.fixtures[kind]
+        shape = self._config.fixtures[kind]
         made: list[SimulatedObject] = []
         for _ in range(count):
             colour, name = self._name(kind)
             offset_m = shape.size[-1] * float(self._rng.uniform(0.8, 0.97)) if task.action == "close" else 0.0
             blank = SimulatedObject(
-                name, kind, shape, self._recipe.colours[colour], (0.0, 0.0), movable=False, offset_m=offset_m
+                name, kind, shape, self._config.colours[colour], (0.0, 0.0), movable=False, offset_m=offset_m
             )
             if blank.has_front:
                 place = _neighbour(made[0]) if made else self._front(blank, count)
@@ -326,9 +326,9 @@ class _ObjectSampler:
 
     def hidden(self) -> SimulatedObject:
         """An object far below the table."""
-        kinds = list(self._recipe.objects)
+        kinds = list(self._config.objects)
         kind = kinds[self._rng.integers(len(kinds))]
-        return self._object(kind, self._recipe.objects[kind], hidden=True)
+        return self._object(kind, self._config.objects[kind], hidden=True)
 
     def _object(
         self,
@@ -344,7 +344,7 @@ class _ObjectSampler:
         turned = movable and shape.form != "ball"
         yaw = float(self._rng.uniform(-0.6, 0.6)) if turned else 0.0
         apart = (0.3 * len(self._names), 0.0)
-        obj = SimulatedObject(name, kind, shape, self._recipe.colours[colour], apart, yaw, movable, hidden)
+        obj = SimulatedObject(name, kind, shape, self._config.colours[colour], apart, yaw, movable, hidden)
         if hidden:
             return obj
         keep_away = [(*away_from.at, _LEAST_DISTANCE_M)] if away_from else []
@@ -354,7 +354,7 @@ class _ObjectSampler:
 
     def _name(self, kind: str) -> tuple[str, str]:
         """A colour that no other object of the kind has, and the name of the object with this colour."""
-        free = [colour for colour in self._recipe.colours if f"{colour} {kind}" not in self._names]
+        free = [colour for colour in self._config.colours if f"{colour} {kind}" not in self._names]
         used = {name.rpartition(" ")[0] for name in self._names}
         fresh = [colour for colour in free if colour not in used] or free
         colour = fresh[self._rng.integers(len(fresh))]

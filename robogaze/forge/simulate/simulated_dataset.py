@@ -26,7 +26,7 @@ from robogaze.errors import InputError
 from robogaze.forge.dataset_folder import dataset_lock, read_record, write_annotations
 from robogaze.forge.simulate.generate import NoValidDraw, PlannedClip, SimulatedClip, SimulationContext, generate_clip
 from robogaze.forge.simulate.recording import FPS
-from robogaze.forge.simulate.requests import RequestSampler
+from robogaze.forge.simulate.request_sampler import RequestSampler
 from robogaze.forge.simulate.simulation_config import SimulatedFault, SimulationConfig
 from robogaze.store import write_whole
 
@@ -53,14 +53,14 @@ class SimulationPlan:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Everything that decides the content of the data set; the domain's fingerprint covers the recipe."""
+        """Everything that decides the content of the data set; the domain's fingerprint covers the configuration."""
         context = self.context
         return {
             "domain": context.domain.ref.model_dump(),
             "simulator": f"mujoco {SIMULATOR}",
             "clips": self.clips,
             "types": list(self.types),
-            "tasks": list(context.recipe.tasks),
+            "tasks": list(context.config.tasks),
             "clean_share": self.clean_share,
             "twins": self.twins,
             "size": list(context.size),
@@ -74,9 +74,9 @@ class SimulationPlan:
     def planned_clips(self) -> tuple[PlannedClip, ...]:
         """Every clip, in random order: all types equally often, and all faults of a type."""
         rng = np.random.default_rng([self.context.seed])
-        recipe, clean = self.context.recipe, round(self.clips * self.clean_share)
-        requests = RequestSampler(recipe, self.context.difficulty, self.seconds, self.fps, self.clips, rng)
-        faults = _in_turn(recipe, self.types, self.clips - clean, rng)
+        config, clean = self.context.config, round(self.clips * self.clean_share)
+        requests = RequestSampler(config, self.context.difficulty, self.seconds, self.fps, self.clips, rng)
+        faults = _in_turn(config, self.types, self.clips - clean, rng)
         wanted = [requests.faulty(fault) for fault in faults]
         wanted += [requests.clean(number) for number in range(clean)]
         mixed = [wanted[place] for place in rng.permutation(len(wanted))]
@@ -87,10 +87,10 @@ class SimulationPlan:
 
 
 def _in_turn(
-    recipe: SimulationConfig, types: Sequence[str], count: int, rng: np.random.Generator
+    config: SimulationConfig, types: Sequence[str], count: int, rng: np.random.Generator
 ) -> Iterator[SimulatedFault]:
     """Faults: types in random order, and the faults of each type in turn, starting at a random fault."""
-    by_type = {name: [fault for fault in recipe.faults if fault.type == name] for name in types}
+    by_type = {name: [fault for fault in config.faults if fault.type == name] for name in types}
     shuffled = [types[place] for place in rng.permutation(len(types))]
     starts = {name: int(rng.integers(len(faults))) for name, faults in by_type.items()}
     for number in range(count):
@@ -98,13 +98,13 @@ def _in_turn(
         yield by_type[name][(starts[name] + number // len(shuffled)) % len(by_type[name])]
 
 
-def select_types(recipe: SimulationConfig, names: Sequence[str]) -> tuple[str, ...]:
-    """The named types, all if none is named. Raises InputError for a type that the recipe's tasks cannot make."""
+def select_types(config: SimulationConfig, names: Sequence[str]) -> tuple[str, ...]:
+    """The named types, all if none is named. Raises InputError for a type that no task can make."""
     for name in names:
-        if name not in recipe.types:
-            where = f" in {', '.join(recipe.tasks)}"
-            raise InputError(f"{name!r} cannot be simulated{where}; these types can: {', '.join(recipe.types)}")
-    return tuple(dict.fromkeys(names)) or recipe.types
+        if name not in config.types:
+            where = f" in {', '.join(config.tasks)}"
+            raise InputError(f"{name!r} cannot be simulated{where}; these types can: {', '.join(config.types)}")
+    return tuple(dict.fromkeys(names)) or config.types
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""The recipe of a domain, simulate.yaml: objects, goals, tasks, worlds and the faults to simulate.
+"""The configuration of a domain, simulate.yaml: objects, goals, tasks, worlds and the faults to simulate.
 
-Edits and behaviours change what bodies do (jump, vanish, hover). The recipe maps each to an event type, a severity and
-a description. Descriptions are format strings; the names in braces are filled in for each clip.
+Edits and behaviours change what bodies do (jump, vanish, hover). The file maps each to an event type, a severity
+and a description. Descriptions are format strings; the names in braces are filled in for each clip.
 """
 
 from collections.abc import Collection, Sequence
@@ -82,7 +82,7 @@ class TaskConfig(Data):
     weight: float = Field(default=1.0, ge=0)
 
 
-class World(Data):
+class WorldConfig(Data):
     """The ranges from which surroundings are drawn; by default everything.
 
     `thickness` scales the radii of an arm's links. A camera is `azimuth_deg` to the side of the line that faces the
@@ -255,7 +255,7 @@ class SimulationConfig(Data):
     second_fault_share: Fraction = 0.0
     second_faults: tuple[str, ...] = ()
     views: tuple[str, str, str]
-    worlds: dict[str, World] = {}
+    worlds: dict[str, WorldConfig] = {}
     chain: Chain
     plain_s: Annotated[float, Field(gt=0)] = 0.5
     difficulties: dict[str, Difficulty] = {}
@@ -279,7 +279,7 @@ class SimulationConfig(Data):
         return self
 
     def with_tasks(self, tasks: Collection[str]) -> "SimulationConfig":
-        """The recipe with only these tasks (all if empty) and the variations they allow. Raises InputError."""
+        """The configuration with only these tasks (all if empty) and the variations they allow. Raises InputError."""
         for name in tasks:
             if name not in self.tasks:
                 raise InputError(f"unknown task {name!r}; known: {', '.join(self.tasks)}")
@@ -288,10 +288,10 @@ class SimulationConfig(Data):
         kept = {name: task for name, task in self.tasks.items() if name in tasks}
         return self.with_(tasks=kept, clean=_in_some_of(self.clean, tasks), faults=_in_some_of(self.faults, tasks))
 
-    def world(self, name: str | None) -> World:
+    def world(self, name: str | None) -> WorldConfig:
         """The world with this name; None for everything. Raises InputError."""
         if name is None:
-            return World()
+            return WorldConfig()
         if name not in self.worlds:
             raise InputError(f"unknown world {name!r}; known: {', '.join(self.worlds) or 'none'}")
         return self.worlds[name]
@@ -302,8 +302,8 @@ class SimulationConfig(Data):
             raise InputError(f"unknown difficulty {name!r}; known: {', '.join(self.difficulties) or 'none'}")
         return self.difficulties[name]
 
-    def in_world(self, world: World) -> "SimulationConfig":
-        """The recipe with only the objects and goals of a world."""
+    def in_world(self, world: WorldConfig) -> "SimulationConfig":
+        """The configuration with only the objects and goals of a world."""
         if not world.objects:
             return self
         chosen = {*world.objects, *self.fixtures}

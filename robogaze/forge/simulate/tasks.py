@@ -8,7 +8,7 @@ import numpy as np
 from robogaze.forge.simulate.arm import HAND_PARTS, OPEN_M, Vector
 from robogaze.forge.simulate.fixtures import before_handle, in_gap, is_switched, on_cap, pivot, slack_m, turned
 from robogaze.forge.simulate.objects import SimulatedObject
-from robogaze.forge.simulate.recording import Move, Recording, Stage
+from robogaze.forge.simulate.recording import ArmStage, Move, Recording
 from robogaze.forge.simulate.scene import CompiledScene
 
 _LET_GO_M, _PUSH_GAP_M, _PUSH_HEIGHT_M, _UNDER_PALM_M = 0.068, 0.03, 0.02, 0.045
@@ -65,14 +65,14 @@ class Subtask:
         return "leave" if self.obj.is_fixture else "release"
 
     @property
-    def stage(self) -> Stage:
+    def stage(self) -> ArmStage:
         """The subtask as a stage of a recording, planned from where its object and goal are when it begins."""
 
         def moves(scene: CompiledScene, state: Vector) -> list[Move]:
             obj, goal = (_located(obj, scene, state) for obj in (self.obj, self.goal))
             return replace(self, obj=obj, goal=goal).moves()
 
-        return Stage(self.side, moves, (self.obj.name, self.goal.name), self.number, self.slippery)
+        return ArmStage(self.side, moves, (self.obj.name, self.goal.name), self.number, self.slippery)
 
     def moves(self) -> list[Move]:
         """The moves from where the object and the goal are at first."""
@@ -108,10 +108,10 @@ def _place(subtask: Subtask) -> list[Move]:
     if subtask.regrasp:
         raised = Move(0.35, (x, y, height + 0.05), gap=OPEN_M)
         grasp = [Move(0.25, gap=0.064, phase="grasp"), raised, Move(0.35, (x, y, height)), Move(0.3, gap=0.0)]
-    beside: list[Move] = []
+    first_try: list[Move] = []
     if subtask.retry_offset is not None:
         away_x, away_y = np.add(subtask.obj.at, subtask.retry_offset)
-        beside = [
+        first_try = [
             Move(0.75, (away_x, away_y, height + _OVER_M), gap=OPEN_M, yaw=yaw, phase="approach"),
             Move(0.5, (away_x, away_y, height), phase="descend"),
             Move(0.3, gap=0.0),
@@ -126,7 +126,7 @@ def _place(subtask: Subtask) -> list[Move]:
             Move(1.1, (goal_x, goal_y, low), lift=subtask.lift),
         ]
     return [
-        *beside,
+        *first_try,
         Move(0.75, (x, y, height + _OVER_M), gap=OPEN_M, yaw=yaw, phase="approach"),
         Move(0.5, (x, y, height), phase="descend"),
         *grasp,

@@ -17,7 +17,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from robogaze import __version__
 from robogaze.backends import AnswerStore, Models, ModelsConfig
 from robogaze.core.report import Usage
 from robogaze.domains import load_domain
@@ -32,7 +31,15 @@ from robogaze.interactive.builder.build_answers import (
 )
 from robogaze.interactive.builder.build_client import BUILD_PROMPTS, BuildClient
 from robogaze.interactive.builder.builder_spec import BuilderSpec, read_builder
-from robogaze.interactive.builder.draft import VERSION, Draft, PlantedBug, Section, json_text, problems, replies
+from robogaze.interactive.builder.draft import (
+    BUGS_VERSION,
+    DesignSection,
+    Draft,
+    PlantedBug,
+    json_text,
+    problems,
+    replies,
+)
 from robogaze.interactive.builder.teams import work
 from robogaze.interactive.environments.program import problem_in_part
 from robogaze.interactive.environments.program_process import MODULES
@@ -40,6 +47,7 @@ from robogaze.interactive.play import open_plays
 from robogaze.interactive.play_options import DOMAIN, PlayOptions
 from robogaze.stages.asking import NoAnswer
 from robogaze.store import write_whole
+from robogaze.version import VERSION
 
 DIFFICULTIES = ("easy", "medium", "hard")
 
@@ -138,7 +146,7 @@ async def build_environment(
     built = BuiltEnvironment(
         out, draft.concept.title, draft.bugs, draft.walkthrough, tuple(found), options.target, client.usage()
     )
-    head = {"schema_version": 1, "robogaze": __version__, "proposal": proposal, "models": models.answer_settings()}
+    head = {"schema_version": 1, "robogaze": VERSION, "proposal": proposal, "models": models.answer_settings()}
     write_whole(kept / "build.json", json_text({**head, **built.record}))
     return built
 
@@ -238,7 +246,7 @@ class _Build:
             await run.execute()
         if run.stopped is not None:
             raise run.stopped
-        bugs = environment / "bugs" / f"{VERSION}.json"
+        bugs = environment / "bugs" / f"{BUGS_VERSION}.json"
         result = await evaluate_bugs_async(
             {"preliminary": folder / "run"}, bugs, judge=self.model, environ=self.environ
         )
@@ -255,7 +263,7 @@ class _Build:
             partial(_parts_fault, draft.taken),
         )  # fmt: skip
         self.say(f"extension {number}: {extension.section.title}")
-        wider = draft.with_sections([Section(extension.section.title, tuple(extension.section.paragraphs))])
+        wider = draft.with_sections([DesignSection(extension.section.title, tuple(extension.section.paragraphs))])
         where = f" after extension {number}"
         wider = await self._won(wider.corrected(extension.parts, extension.walkthrough), where)
         difficulty = DIFFICULTIES[min(number, len(DIFFICULTIES)) - 1]

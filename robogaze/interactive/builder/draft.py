@@ -17,7 +17,7 @@ from robogaze.interactive.environments.folder import EnvironmentFolder
 from robogaze.interactive.environments.program import problem_in
 from robogaze.store import write_whole
 
-VERSION = "1"
+BUGS_VERSION = "1"
 """The version of the bugs of a new environment."""
 
 _TIMEOUT_S = 10.0
@@ -26,7 +26,7 @@ _MOST_CHARACTERS = 300
 
 
 @dataclass(frozen=True)
-class Section:
+class DesignSection:
     """A section of the design document."""
 
     title: str
@@ -54,7 +54,7 @@ class Draft:
     name: str
     request: str
     concept: ConceptAnswer | None = None
-    sections: tuple[Section, ...] = ()
+    sections: tuple[DesignSection, ...] = ()
     code: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     walkthrough: tuple[str, ...] = ()
     bugs: tuple[PlantedBug, ...] = ()
@@ -64,7 +64,7 @@ class Draft:
         """The parts that have a bug in some build."""
         return tuple(bug.answer.part for bug in self.bugs)
 
-    def with_sections(self, sections: Iterable[Section]) -> "Draft":
+    def with_sections(self, sections: Iterable[DesignSection]) -> "Draft":
         return replace(self, sections=(*self.sections, *sections))
 
     def with_parts(self, parts: Mapping[str, tuple[str, ...]]) -> "Draft":
@@ -101,7 +101,7 @@ class Draft:
             "faults.yaml": json_text(changes),
             "walkthrough.json": json_text(self.walkthrough),
             "design.md": self._design(title),
-            f"bugs/{VERSION}.json": bug_file(self.name, title, VERSION, bugs),
+            f"bugs/{BUGS_VERSION}.json": bug_file(self.name, title, BUGS_VERSION, bugs),
         }
         for name, text in files.items():
             write_whole(folder / name, text)

@@ -17,7 +17,7 @@ from robogaze.interactive.builder.build_answers import (
 )
 from robogaze.interactive.builder.build_client import BuildClient
 from robogaze.interactive.builder.builder_spec import TeamSpec
-from robogaze.interactive.builder.draft import Draft, Section
+from robogaze.interactive.builder.draft import DesignSection, Draft
 from robogaze.interactive.environments.program import REQUIRED, problem_in_part
 from robogaze.interactive.environments.program_process import MODULES
 
@@ -104,5 +104,5 @@ def _with(team: TeamSpec, draft: Draft, tasks: Sequence[Task], results: Mapping[
     """The draft with the results so far, in the order of the plan."""
     made = [(task, results[task.id]) for task in tasks if task.id in results]
     if team.makes == "sections":
-        return draft.with_sections(Section(task.title, result) for task, result in made)
+        return draft.with_sections(DesignSection(task.title, result) for task, result in made)
     return draft.with_parts({task.id: result for task, result in made})

@@ -15,8 +15,8 @@ from robogaze.reporting.pages.results import (
     Filter,
     Link,
     PageClip,
+    PageSection,
     ResultPage,
-    Section,
     ValidityCheck,
     clip_address,
     event_filters,
@@ -80,19 +80,19 @@ def _checks(result: AgreementResult) -> Iterator[ValidityCheck]:
     yield from (ValidityCheck(True, note) for note in method_notes(result))
 
 
-def _sections(result: AgreementResult, names: Mapping[str, str]) -> Iterator[Section]:
+def _sections(result: AgreementResult, names: Mapping[str, str]) -> Iterator[PageSection]:
     tables = {table.name: table for table in agreement_tables(result)}
     shown = [note for check in _checks(result) for note in (check.sentence,)]
     shown += [note for note in tables["agreement"].notes if note.startswith("Annotators: ")]
     main = page_table(tables["agreement"], without_notes=shown)
-    yield Section("Agreement", (main,), open=True)
+    yield PageSection("Agreement", (main,), open=True)
     queue = tables.get("queue")
     if queue is not None:
         summary = settled_note(result) if not queue.rows else ""
-        yield Section(queue.title, (page_table(queue, link=_link_to_clip(queue)),), summary)
+        yield PageSection(queue.title, (page_table(queue, link=_link_to_clip(queue)),), summary)
     details = [table for name, table in tables.items() if name in _DETAILS]
     if details:
-        yield Section(
+        yield PageSection(
             "By dimension and by pair",
             tuple(
                 page_table(table, names=names, link=_link_to_dimension(table), without_notes=shown) for table in details
@@ -101,7 +101,7 @@ def _sections(result: AgreementResult, names: Mapping[str, str]) -> Iterator[Sec
     ceiling = [table for name, table in tables.items() if name.startswith("human-ceiling")]
     if ceiling:
         summary = "each annotator scored against the others as a system would be"
-        yield Section("Human ceiling", tuple(page_table(table, without_notes=shown) for table in ceiling), summary)
+        yield PageSection("Human ceiling", tuple(page_table(table, without_notes=shown) for table in ceiling), summary)
 
 
 def _link_to_clip(table: ResultTable) -> Link:

@@ -16,8 +16,8 @@ from robogaze.reporting.pages.results import (
     Fact,
     Filter,
     Link,
+    PageSection,
     ResultPage,
-    Section,
     clip_address,
     domain_of,
     event_filters,
@@ -91,17 +91,17 @@ def clip_key(position: int, clip_id: str) -> str:
 
 def _sections(
     result: Comparison, runs: Sequence[PageRun], names: Mapping[str, str], shown: Sequence[str]
-) -> Iterator[Section]:
+) -> Iterator[PageSection]:
     tables = {table.name: table for table in comparison_tables(result)}
     board = page_table(tables["leaderboard"], link=_link_to_run(tables["leaderboard"], runs), without_notes=shown)
     alike = [listed([result.names[run] for run in band]) for band in result.bands if len(band) > 1]
     bands = "; ".join(f"no significant difference between {band}" for band in alike)
-    yield Section("Leaderboard", (board,), bands, open=True)
+    yield PageSection("Leaderboard", (board,), bands, open=True)
     clips = page_table(tables["clips"], link=_link_to_run(tables["clips"], runs))
-    yield Section(tables["clips"].title, (clips,))
+    yield PageSection(tables["clips"].title, (clips,))
     for number, (pair, verdict) in enumerate(zip(result.pairs, result.verdicts, strict=True)):
         measures, kinds, _ = pair_tables(pair, verdict, result)
-        yield Section(
+        yield PageSection(
             pair_title(pair, result),
             (
                 page_table(measures, names=names, axis_per_row=True, without_notes=[verdict, *shown]),
@@ -110,9 +110,9 @@ def _sections(
             verdict,
         )
     if "calibrated" in tables:
-        yield Section(tables["calibrated"].title, (page_table(tables["calibrated"], axis_per_row=True),))
+        yield PageSection(tables["calibrated"].title, (page_table(tables["calibrated"], axis_per_row=True),))
     if result.trend is not None:
-        yield Section(
+        yield PageSection(
             tables["trend"].title,
             (page_table(tables["trend"], names=names, axis_per_row=True),),
             f"a straight line through the values of {count(result.trend.prompts, 'prompt')}",
@@ -121,7 +121,7 @@ def _sections(
     for name in ("by-dimension", "by-type"):
         if tables[name].rows:
             link = _link_to_changes(tables[name])
-            yield Section(tables[name].title, (page_table(tables[name], names=names, link=link),))
+            yield PageSection(tables[name].title, (page_table(tables[name], names=names, link=link),))
 
 
 def _prefixed(names: Mapping[str, str]) -> dict[str, str]:

@@ -17,9 +17,9 @@ from robogaze.reporting.pages.results import (
     Filter,
     Link,
     PageClip,
+    PageSection,
     PageTable,
     ResultPage,
-    Section,
     ValidityCheck,
     clip_address,
     event_filters,
@@ -98,7 +98,7 @@ def _checks(result: Evaluation) -> Iterator[ValidityCheck]:
     yield from (ValidityCheck(True, note) for note in evaluation_notes(result) if note not in warnings)
 
 
-def _sections(result: Evaluation, tables: Sequence[ResultTable], names: Mapping[str, str]) -> Iterator[Section]:
+def _sections(result: Evaluation, tables: Sequence[ResultTable], names: Mapping[str, str]) -> Iterator[PageSection]:
     """The scores, then the tables of each system, then the tables of pairs of systems."""
     shown = [*evaluation_notes(result), judge_note(result)]
     systems = {system.name for system in result.systems}
@@ -114,13 +114,13 @@ def _sections(result: Evaluation, tables: Sequence[ResultTable], names: Mapping[
         if table.part is None:
             for title, part in _parts(table, systems, result):
                 prepared = page_table(part, names=names, link=_link(part, systems), without_notes=shown)
-                yield Section(title, (prepared,), open=part.name in _OPEN and part.rows[0][0] in systems)
+                yield PageSection(title, (prepared,), open=part.name in _OPEN and part.rows[0][0] in systems)
     for system in result.systems:
         summary = "every metric; by confidence; the cost of each kind of error"
         figures = tuple(_precision_recall(system))
-        yield Section(f"{system.name} in detail", section_tables("system", system.name), summary, figures=figures)
+        yield PageSection(f"{system.name} in detail", section_tables("system", system.name), summary, figures=figures)
     if pairs := section_tables("metric"):
-        yield Section("Pairs of systems", pairs, "paired differences and ranks by metric")
+        yield PageSection("Pairs of systems", pairs, "paired differences and ranks by metric")
 
 
 _OPEN = ("scores", "scores-data-sets")

@@ -14,7 +14,7 @@ from robogaze.core.events import Event, Hypothesis
 from robogaze.core.report import Report
 from robogaze.domains import Domain
 from robogaze.errors import InputError
-from robogaze.interactive.trace import PlayEntry
+from robogaze.interactive.play_trace import PlayEntry
 from robogaze.reporting.pages.bundles import WrittenPage
 from robogaze.reporting.pages.document import document
 from robogaze.reporting.pages.results import page_table

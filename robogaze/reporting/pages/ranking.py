@@ -13,8 +13,8 @@ from robogaze.reporting.pages.results import (
     Filter,
     Link,
     PageClip,
+    PageSection,
     ResultPage,
-    Section,
     ValidityCheck,
     clip_address,
     domain_of,
@@ -64,8 +64,10 @@ def ranking_page(result: Ranking, folder: Path, domain: Domain | None) -> Result
         facts=tuple(Fact("run", run, page) for run, page in runs.items()),
         checks=checks,
         sections=(
-            *(Section(table.title, (page_table(table),), open=table.name == "screening") for table in others),
-            Section("All candidates", (page_table(ranking, link=_link_to_prompt(ranking)),), ranking_headline(result)),
+            *(PageSection(table.title, (page_table(table),), open=table.name == "screening") for table in others),
+            PageSection(
+                "All candidates", (page_table(ranking, link=_link_to_prompt(ranking)),), ranking_headline(result)
+            ),
         ),
         filters=(
             Filter("kept", "Best candidate", {"clean": "clean", "faulty": "faulty", "undecided": "undecided"}),

@@ -122,7 +122,7 @@ class PageTable:
 
 
 @dataclass(frozen=True)
-class Section:
+class PageSection:
     """A part of the page that can be opened. `summary` is shown in its heading; `figures` are SVG documents."""
 
     title: str
@@ -195,7 +195,7 @@ class ResultPage:
     headline: str
     facts: tuple[Fact, ...]
     checks: tuple[ValidityCheck, ...]
-    sections: tuple[Section, ...]
+    sections: tuple[PageSection, ...]
     filters: tuple[Filter, ...]
     entries: tuple[Entry, ...]
     clips: Mapping[str, PageClip]

@@ -14,8 +14,8 @@ from robogaze.reporting.pages.results import (
     Filter,
     Link,
     PageClip,
+    PageSection,
     ResultPage,
-    Section,
     ValidityCheck,
     clip_address,
     event_filters,
@@ -92,11 +92,11 @@ def _checks(result: Sensitivity) -> Iterator[ValidityCheck]:
     yield from (ValidityCheck(True, note) for note in NOTES)
 
 
-def _sections(result: Sensitivity, names: Mapping[str, str]) -> Iterator[Section]:
+def _sections(result: Sensitivity, names: Mapping[str, str]) -> Iterator[PageSection]:
     for table in sensitivity_tables(result):
         rows = table.name == "sensitivity-untouched"
         prepared = page_table(table, names=names, link=_link(table), axis_per_row=rows, without_notes=NOTES)
-        yield Section(table.title, (prepared,), open=table.name in ("sensitivity-all", "sensitivity-type"))
+        yield PageSection(table.title, (prepared,), open=table.name in ("sensitivity-all", "sensitivity-type"))
 
 
 def _link(table: ResultTable) -> Link:

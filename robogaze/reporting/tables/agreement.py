@@ -13,7 +13,7 @@ from robogaze.core.annotation import AnnotatedEvent
 from robogaze.core.estimate import Estimate
 from robogaze.metrics.scores import METRICS
 from robogaze.reporting.tables.evaluation import HEADLINE
-from robogaze.reporting.tables.table import Cell, ResultTable, Row
+from robogaze.reporting.tables.result_table import Cell, ResultTable, Row
 from robogaze.reporting.wording import count, listed, seconds
 from robogaze.stats.interval import MIN_DEFINED_SHARE
 

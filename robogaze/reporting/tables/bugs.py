@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from robogaze.evaluation.bug_results import BugEvaluation, BugScores, PlayGroup, SystemBugs
-from robogaze.reporting.tables.table import Cell, ResultTable, Row
+from robogaze.reporting.tables.result_table import Cell, ResultTable, Row
 from robogaze.reporting.wording import count
 
 _NO_DIFFICULTY = "no difficulty given"

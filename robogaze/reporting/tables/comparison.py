@@ -13,7 +13,7 @@ from robogaze.core.estimate import Estimate
 from robogaze.core.report import Status
 from robogaze.evaluation.config import MIN_UNITS
 from robogaze.reporting.tables.forms import file_name
-from robogaze.reporting.tables.table import ResultTable, Row
+from robogaze.reporting.tables.result_table import ResultTable, Row
 from robogaze.reporting.wording import count, listed
 from robogaze.stats.paired import Difference
 

@@ -16,7 +16,7 @@ from robogaze.reporting.tables.evaluation_notes import (
     judge_note,
 )
 from robogaze.reporting.tables.forms import file_name
-from robogaze.reporting.tables.table import Cell, ResultTable, Row, TablePart, cell_text
+from robogaze.reporting.tables.result_table import Cell, ResultTable, Row, TablePart, cell_text
 from robogaze.reporting.wording import count, listed
 from robogaze.stats.paired import Difference
 

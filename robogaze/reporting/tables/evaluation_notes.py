@@ -7,7 +7,7 @@ from robogaze.evaluation.results import Evaluation, SystemResult
 from robogaze.judges import offline
 from robogaze.metrics.controls import CONTROLS, SHUFFLED_RULE, TYPE_PRIOR, TYPE_PRIOR_RULE
 from robogaze.metrics.scores import METRICS
-from robogaze.reporting.tables.table import cell_text
+from robogaze.reporting.tables.result_table import cell_text
 from robogaze.reporting.wording import count
 
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from robogaze.core.estimate import Estimate
 from robogaze.reporting.tables.latex import to_latex
-from robogaze.reporting.tables.table import Cell, ResultTable, cell_text
+from robogaze.reporting.tables.result_table import Cell, ResultTable, cell_text
 from robogaze.reporting.wording import printable
 
 _NAME_LIMIT = 100

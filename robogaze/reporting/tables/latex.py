@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from robogaze.core.estimate import Estimate
-from robogaze.reporting.tables.table import Cell, ResultTable, cell_text
+from robogaze.reporting.tables.result_table import Cell, ResultTable, cell_text
 
 PAGE_PT, PAGE_LINES = 345.0, 42
 """The width of a page, and the number of lines of a table in \\footnotesize that fit on it."""

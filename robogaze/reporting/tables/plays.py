@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from robogaze.core.events import Event
 from robogaze.core.report import Report, Unreadable
-from robogaze.reporting.tables.table import ResultTable, Row
+from robogaze.reporting.tables.result_table import ResultTable, Row
 from robogaze.reporting.wording import Total, amount, count, money
 
 _NOTE = (

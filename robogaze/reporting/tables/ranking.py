@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from robogaze.ranking import PromptRanking, RankedCandidate, Ranking, Screening
 from robogaze.ranking.order import Risk
-from robogaze.reporting.tables.table import ResultTable, Row, cell_text
+from robogaze.reporting.tables.result_table import ResultTable, Row, cell_text
 from robogaze.reporting.wording import count, listed
 
 _RISKS_NAMED = 3

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from robogaze.forge.sensitivity import RULE, BoundedProportion, Group, Sensitivity
-from robogaze.reporting.tables.table import ResultTable, Row
+from robogaze.reporting.tables.result_table import ResultTable, Row
 
 _COLUMNS = (
     "planted", "found", "undecided", "bounds", "noticed", "found untouched", "onset error (s)", "tIoU", "not examined"

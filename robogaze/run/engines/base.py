@@ -26,7 +26,7 @@ Decoded = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)
-class Task:
+class ClipTask:
     """A clip to diagnose."""
 
     clip_id: str
@@ -62,7 +62,7 @@ class EngineContext:
 class Engine(Protocol):
     """Diagnoses clips in one or several processes. Made from an `EngineContext`; nothing is started before `run`."""
 
-    def run(self, tasks: Sequence[Task]) -> AsyncGenerator[Result, None]:
+    def run(self, tasks: Sequence[ClipTask]) -> AsyncGenerator[Result, None]:
         """Diagnose clips, roughly in their order, and yield each result as soon as it is known.
 
         If the run must stop early, raises RunStopped at the end; clips without a result are left to the next start.
@@ -79,7 +79,7 @@ class ClipWorker:
     decoder: str = "pyav"
     on_decoded: Decoded | None = None
 
-    async def __call__(self, task: Task, decoding: asyncio.Semaphore) -> Result:
+    async def __call__(self, task: ClipTask, decoding: asyncio.Semaphore) -> Result:
         """Diagnose a clip; `decoding` limits how many are decoded at once. Raises RunStopped if the run must stop."""
         with ExitStack() as stack:
             try:

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 
 from robogaze.errors import RunStopped
 from robogaze.media.compose import one_thread_each
-from robogaze.run.engines.base import ClipWorker, EngineContext, Result, Task
+from robogaze.run.engines.base import ClipTask, ClipWorker, EngineContext, Result
 
 
 class Local:
@@ -18,7 +18,7 @@ class Local:
         self.clips_at_once = context.options.clips_at_once
         self.worker = ClipWorker(setup.pipeline, context.models, setup.decoder, context.on_decoded)
 
-    async def run(self, tasks: Sequence[Task]) -> AsyncGenerator[Result, None]:
+    async def run(self, tasks: Sequence[ClipTask]) -> AsyncGenerator[Result, None]:
         """See `Engine`."""
         # Only decoding uses this machine's cores. Decoding more clips at once than there are cores only uses memory.
         cores = os.cpu_count() or 1

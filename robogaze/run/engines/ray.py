@@ -15,7 +15,7 @@ from robogaze.backends import Models, ModelsConfig
 from robogaze.backends.middleware.model_identity import FirstName, check_name
 from robogaze.domains import load_domain
 from robogaze.errors import MissingExtra, ModelChanged, RobogazeError, RunStopped
-from robogaze.run.engines.base import EngineContext, Result, Task
+from robogaze.run.engines.base import ClipTask, EngineContext, Result
 from robogaze.run.engines.local import Local
 from robogaze.run.options import RunOptions
 from robogaze.run.setup import RunSetup
@@ -72,7 +72,7 @@ class Ray:
         self.address = context.options.address
         self.first_name: FirstName = _as_answered if context.answers is None else context.answers.first_name
 
-    async def run(self, tasks: Sequence[Task]) -> AsyncGenerator[Result, None]:
+    async def run(self, tasks: Sequence[ClipTask]) -> AsyncGenerator[Result, None]:
         """See `Engine`. Raises MissingExtra if Ray is not installed."""
         try:
             import ray
@@ -88,7 +88,7 @@ class Ray:
             if not connected:
                 ray.shutdown()
 
-    async def _distribute(self, ray: Any, tasks: Sequence[Task]) -> AsyncGenerator[Result, None]:
+    async def _distribute(self, ray: Any, tasks: Sequence[ClipTask]) -> AsyncGenerator[Result, None]:
         workers = self.workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
         waiting = _blocks(tasks, workers, self.config.options.clips_at_once)
         # -1: a block is run again however often its node dies.
@@ -125,7 +125,7 @@ def _as_answered(_model: str, _verb: str, name: str) -> str:
     return name
 
 
-def _blocks(tasks: Sequence[Task], workers: int, clips_at_once: int) -> list[list[Task]]:
+def _blocks(tasks: Sequence[ClipTask], workers: int, clips_at_once: int) -> list[list[ClipTask]]:
     """The clips in blocks, the last block first, because blocks are taken from the end."""
     size = max(1, min(2 * clips_at_once, -(-len(tasks) // (workers * _BLOCKS_A_WORKER))))
     return [list(tasks[start : start + size]) for start in range(0, len(tasks), size)][::-1]
@@ -142,12 +142,12 @@ def _fetch(ray: Any, reference: Any) -> tuple[list[Result], RunStopped | None]:
     return found
 
 
-def _work(tasks: list[Task], config: WorkerConfig) -> tuple[list[Result], RunStopped | None]:
+def _work(tasks: list[ClipTask], config: WorkerConfig) -> tuple[list[Result], RunStopped | None]:
     """Diagnose a block of clips in a worker."""
     return asyncio.run(_diagnose(tasks, config))
 
 
-async def _diagnose(tasks: list[Task], config: WorkerConfig) -> tuple[list[Result], RunStopped | None]:
+async def _diagnose(tasks: list[ClipTask], config: WorkerConfig) -> tuple[list[Result], RunStopped | None]:
     pipeline = Pipeline.build(load_domain(config.domain), config.pipeline)
     setup = RunSetup(config.domain, pipeline, config.models, config.decoder)
     models = None

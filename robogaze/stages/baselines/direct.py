@@ -149,8 +149,8 @@ class Direct(Examiner):
     def _images(self, client: ModelClient) -> tuple[FrameImage, ...]:
         shown = client.show(self.role(), client.frames(self.role()))
         first = client.decoded_clip.frame_image(0)
-        beside = self.first_frame and all(image.picture.id != first.picture.id for image in shown)
-        return (first, *shown) if beside else shown
+        adds_first = self.first_frame and all(image.picture.id != first.picture.id for image in shown)
+        return (first, *shown) if adds_first else shown
 
     def _query(self, sample: int, images: tuple[FrameImage, ...], context: Context, client: ModelClient) -> Query:
         frames = client.frames(self.role())

@@ -308,8 +308,8 @@ class Investigate(Stage):
         if investigation.needs_more:
             return hypothesis.with_(reason=f"the judge still asks after step {len(steps)}: {ruling.reasoning}")
         if ruling.confidence < self.min_confidence:
-            weak = f"{ruling.confidence:.2f}, under {self.min_confidence:.2f}"
-            return hypothesis.with_(reason=f"the judge's confidence in '{ruling.ruling}' is {weak}: {ruling.reasoning}")
+            too_low = f"confidence in '{ruling.ruling}' is {ruling.confidence:.2f}, under {self.min_confidence:.2f}"
+            return hypothesis.with_(reason=f"the judge's {too_low}: {ruling.reasoning}")
         if ruling.ruling == "normal":
             confidence = round(1 - ruling.confidence, 6)
             return hypothesis.with_(verdict="rejected", reason=reason_of(ruling), confidence=confidence)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar, TypedDict
 
-from robogaze.core.context import Observation
+from robogaze.core.context import WindowObservation
 from robogaze.domains import Domain
 from robogaze.domains.contract import record
 from robogaze.stages.base import Stage
@@ -22,7 +22,7 @@ from robogaze.stages.context import Context, Slot
 class RememberVariables(TypedDict):
     """The variables of the prompt `remember`: the windows that have a description."""
 
-    observations: tuple[Observation, ...]
+    observations: tuple[WindowObservation, ...]
 
 
 class Remember(Stage):

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal, TypedDict
 from pydantic import Field
 
 from robogaze.core.clip import Clip
-from robogaze.core.context import Observation, Window
+from robogaze.core.context import Window, WindowObservation
 from robogaze.core.coverage import Coverage
 from robogaze.core.events import Evidence, Hypothesis
 from robogaze.domains import Dimension, Domain
@@ -178,8 +178,8 @@ def _contract(dimensions: tuple[Dimension, ...], frames: tuple[int, ...]) -> typ
     return narrowed(ScanAnswer, cues=list_of(cue, _MAX_FINDINGS))
 
 
-def _observation(window: Window, answer: ScanAnswer | None) -> Observation:
-    return Observation(window=window, notes={} if answer is None else {"context": answer.context})
+def _observation(window: Window, answer: ScanAnswer | None) -> WindowObservation:
+    return WindowObservation(window=window, notes={} if answer is None else {"context": answer.context})
 
 
 def _hypothesis(name: str, parts: Sequence[_Finding], samples: Sequence[int], clip: Clip, domain: Domain) -> Hypothesis:

@@ -18,14 +18,14 @@ SAME_OBJECT_IOU = 0.3
 
 
 @dataclass(frozen=True)
-class Place:
+class ClaimPlace:
     """Where a claim is seen: boxes by frame number in a view. No boxes mean the whole view; None means all views."""
 
     view: str | None = None
     boxes: Mapping[int, Box] = field(default_factory=dict)
 
 
-def place_of(claim: Hypothesis, tracks: Sequence[ObjectTrack], clip: Clip) -> Place:
+def place_of(claim: Hypothesis, tracks: Sequence[ObjectTrack], clip: Clip) -> ClaimPlace:
     """The boxes that the claim's evidence names; else those of the tracked object that its description names.
 
     If a box is that of a tracked object, the object is followed: a sheet shows it where it was before and after, too.
@@ -43,12 +43,12 @@ def place_of(claim: Hypothesis, tracks: Sequence[ObjectTrack], clip: Clip) -> Pl
         if name == view and view is not None and evidence.box is not None
     }
     if boxes:
-        return Place(view, {**_followed(boxes, [track for track in tracks if track.view == view]), **boxes})
+        return ClaimPlace(view, {**_followed(boxes, [track for track in tracks if track.view == view]), **boxes})
     named = [track for track in tracks if track.boxes and track.view in views and _names(track.name, claim.description)]
     if not named:
-        return Place(only)
+        return ClaimPlace(only)
     track = max(named, key=lambda track: len(track.name))
-    return Place(track.view, track.boxes)
+    return ClaimPlace(track.view, track.boxes)
 
 
 def _followed(boxes: Mapping[int, Box], tracks: Sequence[ObjectTrack]) -> Mapping[int, Box]:

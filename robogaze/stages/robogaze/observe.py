@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Self, TypedDict
 
 from pydantic import Field, create_model, model_validator
 
-from robogaze.core.context import Observation, Window
+from robogaze.core.context import Window, WindowObservation
 from robogaze.core.pictures import FrameImage
 from robogaze.core.sampling import windows
 from robogaze.core.time import Span, union
@@ -147,10 +147,10 @@ def _contract(client: ModelClient) -> type[Answer]:
     return made
 
 
-def _observation(window: Window, answer: Any, context: Context) -> Observation:
+def _observation(window: Window, answer: Any, context: Context) -> WindowObservation:
     notes = answer.model_dump()
     suspicions = notes.pop("suspicions")
-    return Observation(
+    return WindowObservation(
         window=window,
         notes=notes,
         suspicions=tuple(f"{found['start_s']:.2f} to {found['end_s']:.2f} s: {found['what']}" for found in suspicions),

@@ -275,8 +275,8 @@ class Propose(Examiner):
         return placed_contract(contract, frames, clip.layout.active)
 
     def _hypothesis(self, name: str, specialist: str, fault: HypothesisAnswer, context: Context) -> Hypothesis:
-        weak = fault.confidence < self.min_confidence
-        reason = f"proposed with confidence {fault.confidence:.2f}, under {self.min_confidence:.2f}" if weak else ""
+        too_low = fault.confidence < self.min_confidence
+        reason = f"proposed with confidence {fault.confidence:.2f}, under {self.min_confidence:.2f}" if too_low else ""
         return Hypothesis(
             id=name,
             dimension=fault.dimension,
@@ -289,7 +289,7 @@ class Propose(Examiner):
                 Evidence(text=fault.evidence, frames=tuple(sorted(set(fault.frames))), source="propose"),
                 *place_evidence(fault, context.clip.layout.active, "propose"),
             ),
-            verdict="rejected" if weak else "unverified",
+            verdict="rejected" if too_low else "unverified",
             reason=reason,
             proposed_by=f"specialist {specialist}",
         )

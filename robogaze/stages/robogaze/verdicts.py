@@ -32,7 +32,7 @@ class VerificationState:
     """The hypotheses by id, and the ids that are pending.
 
     `omissions` counts how often the critic omitted a hypothesis; `reasons` says why one is pending if not for that.
-    `weak` are the ids that it accepted with too little confidence.
+    `low_confidence` are the ids that it accepted with too little confidence.
     """
 
     clip: Clip
@@ -41,7 +41,7 @@ class VerificationState:
     pending: list[str] = field(init=False)
     omissions: dict[str, int] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
-    weak: set[str] = field(default_factory=set)
+    low_confidence: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.pending = [name for name, hypothesis in self.hypotheses.items() if hypothesis.verdict == "unverified"]
@@ -107,9 +107,9 @@ class VerificationState:
             return after.with_(verdict="rejected", evidence=(*earlier, seen))
         verdict, reason = "accepted", decision.rationale
         if decision.confidence < self.min_confidence:
-            self.weak.add(hypothesis.id)
-            weak = f"{decision.confidence:.2f}, under {self.min_confidence:.2f}"
-            verdict, reason = "rejected", f"accepted with confidence {weak}: {reason}"
+            self.low_confidence.add(hypothesis.id)
+            too_low = f"{decision.confidence:.2f}, under {self.min_confidence:.2f}"
+            verdict, reason = "rejected", f"accepted with confidence {too_low}: {reason}"
         return _relabelled(after, decision).with_(
             verdict=verdict,
             reason=reason,
@@ -149,7 +149,9 @@ class VerificationState:
 
     def _may_be_merged(self, hypothesis: Hypothesis, target: Hypothesis) -> bool:
         spans = (*target.spans, *self._claimed[target.id].spans)
-        return (target.verdict == "accepted" or target.id in self.weak) and share_time(hypothesis.spans, spans)
+        return (target.verdict == "accepted" or target.id in self.low_confidence) and share_time(
+            hypothesis.spans, spans
+        )
 
     def _root(self, name: str) -> Hypothesis | None:
         """The hypothesis at the end of a chain of merges; None if the chain is a circle."""

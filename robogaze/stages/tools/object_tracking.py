@@ -28,7 +28,7 @@ from robogaze.stages.client import ModelClient, Query
 from robogaze.stages.context import Context
 from robogaze.stages.tools.base import ROLE, Arguments, Tool, ToolFinding, ToolVariables
 from robogaze.stages.tools.zoom_in import BoxAnswer, box_of
-from robogaze.stages.track import learned_chase
+from robogaze.stages.track import learned_follower
 from robogaze.threads import on_core
 
 _ROWS = 12
@@ -167,8 +167,8 @@ class ObjectTracking(Tool):
         start = numbers.index(arguments.frame)
         try:
             pictures = partial(_view, client.decoded_clip, numbers, arguments.view)
-            chase = learned_chase(client.models)
-            track = await on_core(tracking.follow, pictures, len(numbers), start, box_of(answer.box), chase)
+            start_follower = learned_follower(client.models)
+            track = await on_core(tracking.follow, pictures, len(numbers), start, box_of(answer.box), start_follower)
         except TooSmall:
             return self._no_result(arguments, answer, client, small=True)
         times_s = [client.clip.frame_times_s[number] for number in numbers]

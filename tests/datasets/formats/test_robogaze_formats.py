@@ -15,7 +15,7 @@ from formats.samples import (
 )
 from robogaze.core.annotation import AnnotatedEvent
 from robogaze.core.time import Span
-from robogaze.datasets.formats.labels import load_labels
+from robogaze.datasets.formats.label_mapping import load_labels
 from robogaze.datasets.formats.read import read_annotations
 from robogaze.datasets.pairing import match_clip_ids
 from robogaze.errors import InputError

@@ -28,7 +28,9 @@ def main(count: int, seed: int) -> None:
         frames = scene.frames()
         track = follow(lambda place, frames=frames: frames[place], len(frames), 0, scene.box(0, 1.1))  # type: ignore[misc]
         clips[kind] += 1
-        raised.update((kind, one) for one in {flag.kind for flag in movement(track, np.array(scene.times_s)).flags})
+        raised.update(
+            (kind, flagged) for flagged in {flag.kind for flag in movement(track, np.array(scene.times_s)).flags}
+        )
         for number, place in enumerate(track.places):
             truth = scene.truth(number)
             if truth is None or not (0 < truth[0] < WIDTH and 0 < truth[1] < HEIGHT):
@@ -41,8 +43,8 @@ def main(count: int, seed: int) -> None:
     print("| flag | raised where it should be | where nothing is odd | where something else is odd |")
     print("|---|---|---|---|")
     for kind in KINDS:
-        others = [one for one in KINDS if one != kind]
-        false, of = sum(raised[one, kind] for one in others), sum(clips[one] for one in others)
+        others = [name for name in KINDS if name != kind]
+        false, of = sum(raised[name, kind] for name in others), sum(clips[name] for name in others)
         usual = f"{raised['', kind]} of {clips['']}"
         print(f"| {kind} | {raised[kind, kind]} of {clips[kind]} | {usual} | {false} of {of} |")
     median, most = np.percentile(errors, (50, 95))
@@ -52,4 +54,4 @@ def main(count: int, seed: int) -> None:
 
 
 if __name__ == "__main__":
-    main(*(int(one) for one in (*sys.argv[1:], *("6", "11")[len(sys.argv) - 1 :])))
+    main(*(int(seed) for seed in (*sys.argv[1:], *("6", "11")[len(sys.argv) - 1 :])))

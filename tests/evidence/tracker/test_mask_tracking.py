@@ -65,7 +65,7 @@ def test_the_largest_part_of_a_mask_is_the_object(
         assert place.middle[0] * WIDTH == pytest.approx(truth[0], abs=1.1)
         assert place.middle[1] * HEIGHT == pytest.approx(truth[1], abs=1.1)
         assert (place.box.right - place.box.left) * WIDTH == pytest.approx(LINE.size_px, abs=2)
-        assert np.isnan(place.unlike)
+        assert np.isnan(place.difference)
 
 
 def test_a_frame_without_a_mask_is_lost() -> None:
@@ -82,7 +82,7 @@ def test_an_empty_mask_is_no_place() -> None:
 
 def test_without_a_mask_in_the_first_frame_the_place_is_the_box() -> None:
     track = tracked(LINE, lambda number: None, start=3)
-    (place,) = (one for one in track.places if one is not None)
+    (place,) = (place for place in track.places if place is not None)
     assert track.places[3] is place
     assert list(place.box.model_dump().values()) == pytest.approx(list(LINE.box(3).model_dump().values()))
 

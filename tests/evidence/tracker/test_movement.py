@@ -12,7 +12,7 @@ import pytest
 
 from robogaze.core.events import Box
 from robogaze.evidence.tracker.movement import BURST, JUMP, MOVING, SHAKE, STILL_S, Flag, Movement, movement
-from robogaze.evidence.tracker.tracking import Place, TrackedObject, follow
+from robogaze.evidence.tracker.tracking import ObjectPlace, TrackedObject, follow
 
 from .motions import drawn
 from .moving import DIAGONAL_PX, FPS, HEIGHT, WIDTH
@@ -30,9 +30,9 @@ def moved(path: Callable[[float], Point | None], camera: Sequence[Point] | None 
     return movement(TrackedObject(tuple(places), shifts, WIDTH, HEIGHT), TIMES_S)
 
 
-def _place(at: Point | None) -> Place | None:
+def _place(at: Point | None) -> ObjectPlace | None:
     box = Box(left=0.1, top=0.1, right=0.2, bottom=0.2)
-    return None if at is None else Place(box, (at[0] / WIDTH, at[1] / HEIGHT), 0.0)
+    return None if at is None else ObjectPlace(box, (at[0] / WIDTH, at[1] / HEIGHT), 0.0)
 
 
 def kinds(moves: Movement) -> list[str]:
@@ -147,7 +147,7 @@ def test_an_object_found_once_has_no_motion() -> None:
 @pytest.mark.parametrize("kind", ["", "jump", "still", "burst", "shake"])
 def test_a_synthetic_clip_raises_its_flag_and_no_other(kind: str) -> None:
     """From pictures to flags, on one clip of each kind; the table in docs/tools.md has many."""
-    scene = next(scene for one, name, scene in drawn(1, seed=3) if (one, name) == (kind, "line"))
+    scene = next(scene for drawn_kind, name, scene in drawn(1, seed=3) if (drawn_kind, name) == (kind, "line"))
     frames = scene.frames()
     track = follow(lambda place: frames[place], len(frames), 0, scene.box(0, 1.1))
     raised = [flag.kind for flag in movement(track, np.array(scene.times_s)).flags]

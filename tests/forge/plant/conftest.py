@@ -12,7 +12,7 @@ from .sample_clips import INSTRUCTION, scenery, write
 
 
 @pytest.fixture(scope="session")
-def recipe() -> PlantingConfig:
+def config() -> PlantingConfig:
     return load_planting_config("robot")
 
 
@@ -26,9 +26,9 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> tuple[ManifestEntry, ..
 
 @pytest.fixture(scope="session")
 def folder(
-    tmp_path_factory: pytest.TempPathFactory, sources: tuple[ManifestEntry, ...], recipe: PlantingConfig
+    tmp_path_factory: pytest.TempPathFactory, sources: tuple[ManifestEntry, ...], config: PlantingConfig
 ) -> Path:
     """A data set with every glitch, planted once in each clip."""
     folder = tmp_path_factory.mktemp("planted")
-    plant_clips(sources, PlantingOptions(recipe, recipe.select(()), 1, 0), folder)
+    plant_clips(sources, PlantingOptions(config, config.select(()), 1, 0), folder)
     return folder

@@ -10,13 +10,13 @@ from robogaze.forge.plant.planting_config import InstructionChange, PlantingConf
 from robogaze.forge.plant.planting_scene import DrawRefused, FrameArray, PlantingScene
 
 
-def changed(recipe: PlantingConfig, name: str, instruction: str | None, seed: int = 0) -> str:
+def changed(config: PlantingConfig, name: str, instruction: str | None, seed: int = 0) -> str:
     """An instruction after a glitch of the built-in domain."""
     frames = FrameArray(np.zeros((4, 8, 8, 3), np.uint8), (0.0, 0.1, 0.2, 0.3), 0.4, cast(Any, None))
     found = reword(
         _Scene(frames, instruction),
         np.random.default_rng(seed),
-        cast(InstructionChange, recipe.glitches[name].instruction_change),
+        cast(InstructionChange, config.glitches[name].instruction_change),
     )
     assert found.instruction is not None
     return found.instruction[0]
@@ -43,10 +43,10 @@ class _Scene(PlantingScene):
         ("other_order", "First push the box and then close the lid", "First close the lid and then push the box"),
     ],
 )
-def test_words_are_replaced(recipe: PlantingConfig, name: str, old: str, new: str) -> None:
+def test_words_are_replaced(config: PlantingConfig, name: str, old: str, new: str) -> None:
     before, _, after = new.partition("{}")
     for seed in range(6):
-        found = changed(recipe, name, old, seed)
+        found = changed(config, name, old, seed)
         assert found.startswith(before)
         assert found.endswith(after)
         assert found != old
@@ -67,12 +67,12 @@ def test_words_are_replaced(recipe: PlantingConfig, name: str, old: str, new: st
     ],
 )
 def test_an_instruction_without_replaceable_words_is_refused(
-    recipe: PlantingConfig, name: str, instruction: str | None, reason: str
+    config: PlantingConfig, name: str, instruction: str | None, reason: str
 ) -> None:
     with pytest.raises(DrawRefused, match=reason):
-        changed(recipe, name, instruction)
+        changed(config, name, instruction)
 
 
-def test_a_replacement_shares_no_word_with_the_instruction(recipe: PlantingConfig) -> None:
-    found = {changed(recipe, "other_colour", "Put the red cube beside the blue one", seed) for seed in range(40)}
+def test_a_replacement_shares_no_word_with_the_instruction(config: PlantingConfig) -> None:
+    found = {changed(config, "other_colour", "Put the red cube beside the blue one", seed) for seed in range(40)}
     assert found == {f"Put the {colour} cube beside the blue one" for colour in ("green", "yellow", "white", "black")}

@@ -27,11 +27,11 @@ def planted_fields(report: Report) -> Any:
     return report.provenance.media["planted"]
 
 
-def few(recipe: PlantingConfig, **changes: Any) -> PlantingOptions:
-    return replace(PlantingOptions(recipe, recipe.select(FEW), 1, 0), **changes)
+def few(config: PlantingConfig, **changes: Any) -> PlantingOptions:
+    return replace(PlantingOptions(config, config.select(FEW), 1, 0), **changes)
 
 
-def test_every_glitch_is_planted_in_each_clip_or_left_out_with_a_reason(folder: Path, recipe: PlantingConfig) -> None:
+def test_every_glitch_is_planted_in_each_clip_or_left_out_with_a_reason(folder: Path, config: PlantingConfig) -> None:
     made = Counter(planted_fields(report)["plant"] for report in reports(folder).values())
     assert made.pop("") == 2
     summary = json.loads((folder / "planted.json").read_text())
@@ -39,7 +39,7 @@ def test_every_glitch_is_planted_in_each_clip_or_left_out_with_a_reason(folder: 
         assert counts["planted"] == made[name] > 0
         assert counts["planted"] + counts["left_out"] == 2
     assert all(skipped["reason"] for skipped in summary["left_out"])
-    assert summary["glitches"].keys() == recipe.glitches.keys()
+    assert summary["glitches"].keys() == config.glitches.keys()
 
 
 def test_manifest_annotations_and_files_are_about_the_same_clips(folder: Path) -> None:
@@ -59,33 +59,33 @@ def test_an_untouched_clip_has_no_event_and_a_planted_one_has_one(folder: Path) 
         assert planted_fields(reports(folder)[planted_fields(report)["untouched"]])["plant"] == ""
 
 
-def test_severity_follows_strength_by_the_rule_of_the_domain(folder: Path, recipe: PlantingConfig) -> None:
+def test_severity_follows_strength_by_the_rule_of_the_domain(folder: Path, config: PlantingConfig) -> None:
     for report in reports(folder).values():
         for event in report.events:
-            glitch = recipe.glitches[planted_fields(report)["plant"]]
+            glitch = config.glitches[planted_fields(report)["plant"]]
             assert event.severity == glitch.level(planted_fields(report)["strength"])
-            assert (event.type, event.dimension) == (glitch.type, recipe.domain.dimension_of[glitch.type])
+            assert (event.type, event.dimension) == (glitch.type, config.domain.dimension_of[glitch.type])
 
 
-def test_names_and_order_do_not_reveal_what_was_planted(folder: Path, recipe: PlantingConfig) -> None:
+def test_names_and_order_do_not_reveal_what_was_planted(folder: Path, config: PlantingConfig) -> None:
     names = "".join(reports(folder))
-    assert not [name for name in recipe.glitches if name in names]
+    assert not [name for name in config.glitches if name in names]
     assert list(reports(folder)) == sorted(reports(folder))
 
 
-def test_only_a_reworded_clip_has_another_instruction(folder: Path, recipe: PlantingConfig) -> None:
+def test_only_a_reworded_clip_has_another_instruction(folder: Path, config: PlantingConfig) -> None:
     known = reports(folder)
     for report in known.values():
         other = report.clip.instruction != known[planted_fields(report)["untouched"]].clip.instruction
-        glitch = recipe.glitches.get(planted_fields(report)["plant"])
+        glitch = config.glitches.get(planted_fields(report)["plant"])
         assert other == (glitch is not None and glitch.instruction_change is not None)
 
 
 def test_equal_seeds_give_equal_bytes_and_other_seeds_do_not(
-    tmp_path: Path, sources: tuple[ManifestEntry, ...], recipe: PlantingConfig
+    tmp_path: Path, sources: tuple[ManifestEntry, ...], config: PlantingConfig
 ) -> None:
     def made(name: str, seed: int) -> dict[str, bytes]:
-        plant_clips(sources[:1], few(recipe, seed=seed), tmp_path / name)
+        plant_clips(sources[:1], few(config, seed=seed), tmp_path / name)
         paths = (path for path in (tmp_path / name).rglob("*") if path.is_file() and ".planted" not in path.parts)
         return {path.relative_to(tmp_path / name).as_posix(): path.read_bytes() for path in paths}
 
@@ -93,26 +93,26 @@ def test_equal_seeds_give_equal_bytes_and_other_seeds_do_not(
     assert not made("c", 4).keys() & {name for name in made("a", 3) if name.startswith("clips/")}
 
 
-def test_a_killed_run_is_resumed(tmp_path: Path, sources: tuple[ManifestEntry, ...], recipe: PlantingConfig) -> None:
+def test_a_killed_run_is_resumed(tmp_path: Path, sources: tuple[ManifestEntry, ...], config: PlantingConfig) -> None:
     def killed(source: PlantedSource | None) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        plant_clips(sources, few(recipe), tmp_path / "a", killed)
+        plant_clips(sources, few(config), tmp_path / "a", killed)
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "a" / "clips").iterdir()}
-    plant_clips(sources, few(recipe), tmp_path / "a")
-    plant_clips(sources, few(recipe), tmp_path / "b")
+    plant_clips(sources, few(config), tmp_path / "a")
+    plant_clips(sources, few(config), tmp_path / "b")
     assert before
     assert all(path.stat().st_mtime_ns == when for path, when in before.items())
     for name in ("annotations.jsonl", "clips.jsonl", "planted.json"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 
-def test_without_motion_and_objects_only_pictures_are_changed(tmp_path: Path, recipe: PlantingConfig) -> None:
+def test_without_motion_and_objects_only_pictures_are_changed(tmp_path: Path, config: PlantingConfig) -> None:
     still = write(tmp_path / "still.mp4", [scenery(1)[0][:90]] * FRAMES)
     found = plant_clips(
         [ManifestEntry(path=still, instruction="wait")],
-        PlantingOptions(recipe, recipe.select(()), 1, 0),
+        PlantingOptions(config, config.select(()), 1, 0),
         tmp_path / "o",
     )
     reasons = {skipped.glitch: skipped.reason for skipped in found.sources[0].left_out}
@@ -126,28 +126,28 @@ def test_without_motion_and_objects_only_pictures_are_changed(tmp_path: Path, re
 
 
 def test_a_clip_without_an_instruction_gets_no_glitch_that_needs_one(
-    tmp_path: Path, sources: tuple[ManifestEntry, ...], recipe: PlantingConfig
+    tmp_path: Path, sources: tuple[ManifestEntry, ...], config: PlantingConfig
 ) -> None:
-    options = few(recipe, glitches=recipe.select(("cut", "other_hand", "smear")))
+    options = few(config, glitches=config.select(("cut", "other_hand", "smear")))
     found = plant_clips([sources[0].with_(instruction=None)], options, tmp_path)
     reasons = {skipped.glitch: skipped.reason for skipped in found.sources[0].left_out}
     assert reasons == {"cut": "the clip has no instruction", "other_hand": "the clip has no instruction"}
 
 
 def test_the_same_instruction_is_not_planted_twice(
-    tmp_path: Path, sources: tuple[ManifestEntry, ...], recipe: PlantingConfig
+    tmp_path: Path, sources: tuple[ManifestEntry, ...], config: PlantingConfig
 ) -> None:
-    options = few(recipe, glitches=recipe.select(("other_hand",)), each=2)
+    options = few(config, glitches=config.select(("other_hand",)), each=2)
     found = plant_clips(sources[:1], options, tmp_path)
     assert [skipped.reason for skipped in found.sources[0].left_out] == ["the same instruction is already planted"]
 
 
 def test_the_initial_frame_is_copied(
-    tmp_path: Path, sources: tuple[ManifestEntry, ...], recipe: PlantingConfig
+    tmp_path: Path, sources: tuple[ManifestEntry, ...], config: PlantingConfig
 ) -> None:
     picture = tmp_path / "before.png"
     picture.write_bytes(b"a picture")
-    options = few(recipe, glitches=recipe.select(("smear",)))
+    options = few(config, glitches=config.select(("smear",)))
     plant_clips([sources[0].with_(initial_frame=picture)], options, tmp_path / "out")
     for entry in read_manifest(tmp_path / "out" / "clips.jsonl"):
         assert entry.initial_frame is not None

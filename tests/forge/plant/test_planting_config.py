@@ -36,8 +36,8 @@ def kitchen(tmp_path: Path, text: str) -> Path:
     return folder
 
 
-def test_the_built_in_domain_uses_every_planter(recipe: PlantingConfig) -> None:
-    assert {glitch.planter for glitch in recipe.glitches.values()} == set(PLANTERS.names())
+def test_the_built_in_domain_uses_every_planter(config: PlantingConfig) -> None:
+    assert {glitch.planter for glitch in config.glitches.values()} == set(PLANTERS.names())
     assert all(PLANTERS.load(name) for name in PLANTERS.names())
 
 
@@ -51,11 +51,11 @@ def test_the_severity_is_the_highest_level_that_applies(tmp_path: Path) -> None:
     assert [glitch.level(strength) for strength in (0.0, 0.49, 0.5, 1.0)] == [3, 3, 5, 5]
 
 
-def test_glitches_are_selected_by_name(recipe: PlantingConfig) -> None:
-    assert [glitch.id for glitch in recipe.select(("tint", "smear"))] == ["smear", "tint"]
-    assert len(recipe.select(())) == len(recipe.glitches)
+def test_glitches_are_selected_by_name(config: PlantingConfig) -> None:
+    assert [glitch.id for glitch in config.select(("tint", "smear"))] == ["smear", "tint"]
+    assert len(config.select(())) == len(config.glitches)
     with pytest.raises(InputError, match=r"the domain robot has no glitch 'smaer'; known: smear, "):
-        recipe.select(("smaer",))
+        config.select(("smaer",))
 
 
 @pytest.mark.parametrize(

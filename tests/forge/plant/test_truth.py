@@ -94,12 +94,12 @@ def test_evidence_is_within_the_span_and_the_description_has_its_times(folder: P
             assert any(mentioned) or planted_fields(report)["plant"] in WORDS
 
 
-def test_in_a_grid_one_view_is_changed_and_the_empty_panel_stays_black(tmp_path: Path, recipe: PlantingConfig) -> None:
+def test_in_a_grid_one_view_is_changed_and_the_empty_panel_stays_black(tmp_path: Path, config: PlantingConfig) -> None:
     views = [scenery(seed, (160, 96)) for seed in (1, 2, 3)]
     black = np.zeros_like(views[0][0])
     grid = [np.vstack([np.hstack([a, b]), np.hstack([c, black])]) for a, b, c in zip(*views, strict=True)]
     entry = ManifestEntry(path=write(tmp_path / "grid.mp4", grid), instruction="wait")
-    options = PlantingOptions(recipe, recipe.select(("smear", "shake", "darken")), 1, 0)
+    options = PlantingOptions(config, config.select(("smear", "shake", "darken")), 1, 0)
     plant_clips([entry], options, tmp_path / "out")
     layout = Layout(rows=2, columns=2, views=("top left", "top right", "bottom left", None))
     for name in ("smear", "shake", "darken"):

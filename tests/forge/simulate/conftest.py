@@ -31,21 +31,21 @@ def domain() -> Domain:
 
 
 @pytest.fixture(scope="session")
-def recipe() -> SimulationConfig:
+def config() -> SimulationConfig:
     from robogaze.forge.simulate.simulation_config import load_simulation_config
 
     return load_simulation_config("robot")
 
 
 @pytest.fixture(scope="session")
-def spec(recipe: SimulationConfig) -> ClipSpec:
+def spec(config: SimulationConfig) -> ClipSpec:
     """A clean clip: an object is picked up and placed, with a bystander."""
     from robogaze.forge.simulate.clip_spec import sample_clip
     from robogaze.forge.simulate.scene_sampler import ClipRequest
-    from robogaze.forge.simulate.simulation_config import Variation, World
+    from robogaze.forge.simulate.simulation_config import Variation, WorldConfig
 
-    only = recipe.with_(tasks={"place": recipe.tasks["place"]})
-    return sample_clip(only, ClipRequest((Variation(make="plain"),)), World(), np.random.default_rng(4))
+    only = config.with_(tasks={"place": config.tasks["place"]})
+    return sample_clip(only, ClipRequest((Variation(make="plain"),)), WorldConfig(), np.random.default_rng(4))
 
 
 @pytest.fixture(scope="session")
@@ -69,7 +69,7 @@ def renderer(spec: ClipSpec) -> Iterator[Renderer]:
 
 
 @pytest.fixture
-def context(tmp_path: Path, domain: Domain, recipe: SimulationConfig, renderer: Renderer) -> SimulationContext:
+def context(tmp_path: Path, domain: Domain, config: SimulationConfig, renderer: Renderer) -> SimulationContext:
     from robogaze.forge.simulate.generate import SimulationContext
 
-    return SimulationContext(tmp_path / "set", domain, recipe, seed=3, size=SMALL)
+    return SimulationContext(tmp_path / "set", domain, config, seed=3, size=SMALL)

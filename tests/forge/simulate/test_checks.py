@@ -48,8 +48,8 @@ def test_a_clean_clip_does_its_task(spec: ClipSpec) -> None:
     assert motion_problem(with_recording(spec, replace(recording, states=states))) == "the task is not done in the twin"
 
 
-def test_a_label_of_an_undone_task_rejects_a_done_one(spec: ClipSpec, recipe: SimulationConfig) -> None:
-    undone = next(fault for fault in recipe.faults if fault.task_done is False)
+def test_a_label_of_an_undone_task_rejects_a_done_one(spec: ClipSpec, config: SimulationConfig) -> None:
+    undone = next(fault for fault in config.faults if fault.task_done is False)
     placed = PlacedFault(undone, (), {}, frozenset(), behaviour=spec.behaviours[0])
     assert motion_problem(replace(spec, faults=(placed,))) == "the result does not match the label"
 

@@ -12,15 +12,15 @@ from robogaze.forge.simulate.checks import motion_problem
 from robogaze.forge.simulate.clip_spec import ClipSpec, sample_clip
 from robogaze.forge.simulate.recorded_setup import RecordedSetup
 from robogaze.forge.simulate.scene_sampler import ClipRequest, DrawRejected
-from robogaze.forge.simulate.simulation_config import SimulationConfig, Variation, World
+from robogaze.forge.simulate.simulation_config import SimulationConfig, Variation, WorldConfig
 from robogaze.forge.simulate.state_edits import jump
 
 
-def accepted(recipe: SimulationConfig, request: ClipRequest, first_seed: int = 0) -> ClipSpec:
+def accepted(config: SimulationConfig, request: ClipRequest, first_seed: int = 0) -> ClipSpec:
     """The first draw that passes the checks of the motion; draws before `first_seed` are known not to."""
     for seed in range(first_seed, 30):
         try:
-            spec = sample_clip(recipe, request, World(), np.random.default_rng(seed))
+            spec = sample_clip(config, request, WorldConfig(), np.random.default_rng(seed))
         except (DrawRejected, OutOfReach):
             continue
         if motion_problem(spec) is None:
@@ -28,12 +28,12 @@ def accepted(recipe: SimulationConfig, request: ClipRequest, first_seed: int = 0
     raise AssertionError("every draw was rejected")
 
 
-def fault(recipe: SimulationConfig, make: str) -> Variation:
-    return next(fault for fault in recipe.faults if fault.make == make)
+def fault(config: SimulationConfig, make: str) -> Variation:
+    return next(fault for fault in config.faults if fault.make == make)
 
 
-def test_a_long_clip_does_task_after_task(recipe: SimulationConfig) -> None:
-    spec = accepted(recipe, ClipRequest((Variation(make="plain"),), seconds=20.0, fps=10), first_seed=1)
+def test_a_long_clip_does_task_after_task(config: SimulationConfig) -> None:
+    spec = accepted(config, ClipRequest((Variation(make="plain"),), seconds=20.0, fps=10), first_seed=1)
     assert spec.playback.frame_count == pytest.approx(200, abs=10)
     assert len(spec.sampled.tasks) >= 3
     assert spec.sampled.instruction.startswith("First, ")
@@ -41,8 +41,8 @@ def test_a_long_clip_does_task_after_task(recipe: SimulationConfig) -> None:
     assert "Finally, " in spec.sampled.instruction
 
 
-def test_only_the_task_of_a_fault_of_behaviour_fails(recipe: SimulationConfig) -> None:
-    spec = accepted(recipe, ClipRequest((fault(recipe, "let_go_beside"),), seconds=18.0, fps=10))
+def test_only_the_task_of_a_fault_of_behaviour_fails(config: SimulationConfig) -> None:
+    spec = accepted(config, ClipRequest((fault(config, "let_go_beside"),), seconds=18.0, fps=10))
     (placed,) = spec.faults
     assert placed.subtask == spec.sampled.parts[spec.sampled.main][0]
     assert spec.played != spec.subtasks
@@ -51,32 +51,32 @@ def test_only_the_task_of_a_fault_of_behaviour_fails(recipe: SimulationConfig) -
     ]
 
 
-def test_hard_negatives_are_done_in_different_tasks(recipe: SimulationConfig) -> None:
-    hard = recipe.difficulty("hard").negatives
-    spec = accepted(recipe, ClipRequest((hard["retry"], hard["fall"]), seconds=18.0, fps=10))
+def test_hard_negatives_are_done_in_different_tasks(config: SimulationConfig) -> None:
+    hard = config.difficulty("hard").negatives
+    spec = accepted(config, ClipRequest((hard["retry"], hard["fall"]), seconds=18.0, fps=10))
     assert sorted(spec.unusual) == ["drop", "retry"]
     assert spec.faults == ()
     assert spec.twin.recording is spec.playback.recording
     assert sum(subtask.retry_offset is not None for subtask in spec.played) == 1
 
 
-def test_a_fault_in_one_view_has_a_grid(recipe: SimulationConfig) -> None:
-    hard = recipe.difficulty("hard")
-    request = ClipRequest((fault(recipe, "vanish"),), frozenset(("one_view",)), hard, 10.0, 10)
-    spec = accepted(recipe, request, first_seed=1)
+def test_a_fault_in_one_view_has_a_grid(config: SimulationConfig) -> None:
+    hard = config.difficulty("hard")
+    request = ClipRequest((fault(config, "vanish"),), frozenset(("one_view",)), hard, 10.0, 10)
+    spec = accepted(config, request, first_seed=1)
     assert len(spec.playback.views) == 3
     assert spec.faults[0].edit is not None
     assert spec.faults[0].edit.view in spec.playback.views
 
 
-def test_clutter_adds_objects(recipe: SimulationConfig) -> None:
-    hard = recipe.difficulty("hard")
+def test_clutter_adds_objects(config: SimulationConfig) -> None:
+    hard = config.difficulty("hard")
     request = ClipRequest((Variation(make="plain"),), frozenset(("clutter",)), hard, 10.0, 10)
-    assert 5 <= len(accepted(recipe, request, first_seed=1).sampled.setup.bystanders) <= 8
+    assert 5 <= len(accepted(config, request, first_seed=1).sampled.setup.bystanders) <= 8
 
 
-def test_a_short_fault_is_short_and_a_gradual_one_slow(recorded: RecordedSetup, recipe: SimulationConfig) -> None:
-    hard, rng = recipe.difficulty("hard"), np.random.default_rng(0)
+def test_a_short_fault_is_short_and_a_gradual_one_slow(recorded: RecordedSetup, config: SimulationConfig) -> None:
+    hard, rng = config.difficulty("hard"), np.random.default_rng(0)
     short = replace(recorded, ways=frozenset(("short",)), difficulty=hard)
     for _ in range(20):
         first, last = short.interval(rng, 4, 60)
@@ -88,8 +88,8 @@ def test_a_short_fault_is_short_and_a_gradual_one_slow(recorded: RecordedSetup, 
         gradual.interval(rng, 0, 60)
 
 
-def test_a_short_jump_goes_back(recorded: RecordedSetup, recipe: SimulationConfig) -> None:
-    hard = recipe.difficulty("hard")
+def test_a_short_jump_goes_back(recorded: RecordedSetup, config: SimulationConfig) -> None:
+    hard = config.difficulty("hard")
     short = replace(recorded, ways=frozenset(("short",)), difficulty=hard)
     first, last = jump(short, np.random.default_rng(3)).frames
     assert 0 < last - first <= hard.longest_s * recorded.recording.fps

@@ -16,9 +16,9 @@ from robogaze.forge.simulate.clip_spec import ClipSpec, sample_clip
 from robogaze.forge.simulate.fixtures import pivot, turned
 from robogaze.forge.simulate.playback import Renderer
 from robogaze.forge.simulate.recorded_setup import RecordedSetup
-from robogaze.forge.simulate.recording import Move, Recording, Stage, record
+from robogaze.forge.simulate.recording import ArmStage, Move, Recording, record
 from robogaze.forge.simulate.scene_sampler import ClipRequest, DrawRejected
-from robogaze.forge.simulate.simulation_config import SimulationConfig, Variation, World
+from robogaze.forge.simulate.simulation_config import SimulationConfig, Variation, WorldConfig
 from robogaze.forge.simulate.state_edits import move_by_itself
 from robogaze.forge.simulate.tasks import Subtask, is_done
 
@@ -28,14 +28,14 @@ SMALL = (96, 64)
 
 
 @pytest.fixture(scope="module")
-def specs(recipe: SimulationConfig) -> dict[str, ClipSpec]:
+def specs(config: SimulationConfig) -> dict[str, ClipSpec]:
     """A clean clip of each task in which another fixture stands by."""
-    return {name: beside_another(recipe.with_tasks([name])) for name in OPERATED}
+    return {name: beside_another(config.with_tasks([name])) for name in OPERATED}
 
 
-def beside_another(recipe: SimulationConfig) -> ClipSpec:
+def beside_another(config: SimulationConfig) -> ClipSpec:
     drawn = (
-        sample_clip(recipe, ClipRequest((Variation(make="plain"),)), World(), np.random.default_rng([1, seed]))
+        sample_clip(config, ClipRequest((Variation(make="plain"),)), WorldConfig(), np.random.default_rng([1, seed]))
         for seed in range(20)
     )
     return next(spec for spec in drawn if spec.sampled.setup.unused_goals and not turned_away(spec))
@@ -61,7 +61,7 @@ def test_a_fixture_moves_by_contact_alone_and_the_clip_is_clean(specs: dict[str,
     assert not is_done(recording, subtask, at[len(at) // 2]), "the hand is still at it"
     moved = np.flatnonzero(np.abs(np.diff(recording.offsets_m(subtask.obj.name))) > 5e-4)
     assert at[0] - 1 <= moved[0], "it does not begin to move before it is touched"
-    untouched = record(recording.scene, [Stage(recording.scene.sides[0], lambda scene, state: [Move(1.0)])])
+    untouched = record(recording.scene, [ArmStage(recording.scene.sides[0], lambda scene, state: [Move(1.0)])])
     assert not is_done(untouched, subtask, len(untouched.states) - 1)
 
 

@@ -1,4 +1,4 @@
-"""Objects and goals are on the table, with the sizes of the recipe."""
+"""Objects and goals are on the table, with the sizes of the configuration."""
 
 import numpy as np
 import pytest
@@ -10,18 +10,18 @@ import mujoco
 from robogaze.forge.simulate.arm import OPEN_M, STEP_S, Vector
 from robogaze.forge.simulate.objects import SimulatedObject
 from robogaze.forge.simulate.scene import CompiledScene, build_scene
-from robogaze.forge.simulate.simulation_config import SimulationConfig, World
+from robogaze.forge.simulate.simulation_config import SimulationConfig, WorldConfig
 
 AT = (0.4, 0.1)
 
 
-def scene_of(recipe: SimulationConfig, *kinds: str) -> CompiledScene:
-    """A scene in which one or two of the recipe's objects and goals have the same place."""
-    shapes = {**recipe.objects, **recipe.goals}
+def scene_of(config: SimulationConfig, *kinds: str) -> CompiledScene:
+    """A scene in which one or two of the configuration's objects and goals have the same place."""
+    shapes = {**config.objects, **config.goals}
     objects = [
-        SimulatedObject(kind, kind, shapes[kind], (0.2, 0.4, 0.6), AT, movable=kind in recipe.objects) for kind in kinds
+        SimulatedObject(kind, kind, shapes[kind], (0.2, 0.4, 0.6), AT, movable=kind in config.objects) for kind in kinds
     ]
-    return build_scene(objects, {"": (1.0, 0.0, 0.0)}, World(), np.random.default_rng(0))
+    return build_scene(objects, {"": (1.0, 0.0, 0.0)}, WorldConfig(), np.random.default_rng(0))
 
 
 def rest(scene: CompiledScene, kind: str, from_m: float = 0.0, beside_m: float = 0.0, seconds: float = 0.5) -> Vector:
@@ -48,33 +48,33 @@ def top_m(scene: CompiledScene, kind: str) -> float:
     return float(max(tops))
 
 
-def test_an_object_stays_where_it_is_put_and_has_its_height(recipe: SimulationConfig) -> None:
-    for kind, shape in recipe.objects.items():
-        scene = scene_of(recipe, kind)
+def test_an_object_stays_where_it_is_put_and_has_its_height(config: SimulationConfig) -> None:
+    for kind, shape in config.objects.items():
+        scene = scene_of(config, kind)
         now = rest(scene, kind)
         assert now[:3] == pytest.approx((*AT, 0.0), abs=1e-3), kind
         assert abs(now[3]) == pytest.approx(1.0, abs=1e-4), kind  # upright
         assert top_m(scene, kind) == pytest.approx(2 * shape.size[-1], abs=1.5e-3), kind
 
 
-def test_an_object_fits_between_the_fingers(recipe: SimulationConfig) -> None:
-    for kind, shape in recipe.objects.items():
+def test_an_object_fits_between_the_fingers(config: SimulationConfig) -> None:
+    for kind, shape in config.objects.items():
         across = shape.size[1] if shape.form in ("box", "carton") else shape.size[0]
         assert 2 * across < OPEN_M, kind
 
 
-def test_an_object_released_over_a_goal_rests_on_its_floor(recipe: SimulationConfig) -> None:
-    for kind in recipe.goals:
-        scene = scene_of(recipe, "cube", kind)
+def test_an_object_released_over_a_goal_rests_on_its_floor(config: SimulationConfig) -> None:
+    for kind in config.goals:
+        scene = scene_of(config, "cube", kind)
         rest_height_m = scene.objects[kind].rest_height_m
         now = rest(scene, "cube", from_m=rest_height_m + 0.01)
         assert np.hypot(*(now[:2] - AT)) <= scene.objects[kind].tolerance_m
         assert now[2] == pytest.approx(rest_height_m, abs=3e-3), kind
 
 
-def test_an_object_released_over_the_rim_does_not_sink_into_it(recipe: SimulationConfig) -> None:
-    shape = recipe.goals["plate"]
-    scene = scene_of(recipe, "cube", "plate")
+def test_an_object_released_over_the_rim_does_not_sink_into_it(config: SimulationConfig) -> None:
+    shape = config.goals["plate"]
+    scene = scene_of(config, "cube", "plate")
     now = rest(scene, "cube", from_m=0.03, beside_m=0.9 * shape.size[0])
     assert now[2] > 0.004 or np.hypot(*(now[:2] - AT)) > shape.size[0]
     assert np.hypot(*(now[:2] - AT)) > scene.objects["plate"].tolerance_m, "and is not in it"

@@ -13,7 +13,7 @@ import mujoco
 from robogaze.forge.simulate.arm import OutOfReach
 from robogaze.forge.simulate.checks import stays_in_hand
 from robogaze.forge.simulate.clip_spec import ClipSpec
-from robogaze.forge.simulate.recording import Move, Stage, UnstableSimulation, record
+from robogaze.forge.simulate.recording import ArmStage, Move, UnstableSimulation, record
 from robogaze.forge.simulate.tasks import is_done
 
 
@@ -92,8 +92,8 @@ def test_a_diverging_simulation_raises_and_prints_nothing(spec: ClipSpec, capfd:
     assert capfd.readouterr() == ("", "")
 
 
-def stage_of(*moves: Move) -> Stage:
-    return Stage("", lambda scene, state: moves)
+def stage_of(*moves: Move) -> ArmStage:
+    return ArmStage("", lambda scene, state: moves)
 
 
 def test_a_stage_is_planned_from_where_things_are_when_it_begins(spec: ClipSpec) -> None:

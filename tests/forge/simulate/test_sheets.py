@@ -13,10 +13,10 @@ DOCS = Path(__file__).parents[3] / "docs"
 SHEETS = {path.stem: path for path in (DOCS / "pictures" / "forge").iterdir()}
 
 
-def test_every_type_and_variation_has_a_sheet_on_the_page(recipe: SimulationConfig) -> None:
+def test_every_type_and_variation_has_a_sheet_on_the_page(config: SimulationConfig) -> None:
     shown = re.findall(r"\]\(pictures/forge/([\w-]+)\.webp\)", (DOCS / "forge-sheets.md").read_text())
     assert sorted(shown) == sorted(SHEETS)
-    wanted = {*recipe.types, *(f"clean-{variation.make}" for variation in recipe.clean if variation.make != "plain")}
+    wanted = {*config.types, *(f"clean-{variation.make}" for variation in config.clean if variation.make != "plain")}
     assert wanted <= set(SHEETS)
 
 

@@ -25,7 +25,7 @@ from robogaze.forge.simulate.simulation_config import (
     Surface,
     Variation,
     Way,
-    World,
+    WorldConfig,
     load_simulation_config,
 )
 from robogaze.forge.simulate.tasks import Subtask
@@ -40,36 +40,36 @@ def names_in(sentence: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(sentence) if name}
 
 
-def test_every_type_of_the_taxonomy_can_be_simulated(recipe: SimulationConfig, domain: Domain) -> None:
-    assert set(recipe.types) == set(domain.types)
+def test_every_type_of_the_taxonomy_can_be_simulated(config: SimulationConfig, domain: Domain) -> None:
+    assert set(config.types) == set(domain.types)
 
 
-def test_every_make_is_an_edit_or_a_behaviour(recipe: SimulationConfig) -> None:
+def test_every_make_is_an_edit_or_a_behaviour(config: SimulationConfig) -> None:
     assert all(EDITS.load(name) for name in EDITS.names())
     assert all(BEHAVIOURS.load(name) for name in BEHAVIOURS.names())
     with pytest.raises(ValidationError, match="make: unknown wobble; known: "):
-        recipe.with_(clean=(*recipe.clean, Variation(make="wobble")))
-    assert set(recipe.second_faults) <= {fault.make for fault in recipe.faults}
+        config.with_(clean=(*config.clean, Variation(make="wobble")))
+    assert set(config.second_faults) <= {fault.make for fault in config.faults}
 
 
-def test_secondary_dimensions_and_tasks_of_a_fault_exist(recipe: SimulationConfig, domain: Domain) -> None:
-    for fault in recipe.faults:
+def test_secondary_dimensions_and_tasks_of_a_fault_exist(config: SimulationConfig, domain: Domain) -> None:
+    for fault in config.faults:
         assert set(fault.secondary) <= set(domain.dimensions) - {domain.dimension_of[fault.type]}, fault.make
-    negatives = [negative for hard in recipe.difficulties.values() for negative in hard.negatives.values()]
-    for variation in (*recipe.faults, *recipe.clean, *negatives):
-        assert set(variation.tasks) <= set(recipe.tasks), variation.make
+    negatives = [negative for hard in config.difficulties.values() for negative in hard.negatives.values()]
+    for variation in (*config.faults, *config.clean, *negatives):
+        assert set(variation.tasks) <= set(config.tasks), variation.make
 
 
-def test_descriptions_use_known_names(recipe: SimulationConfig) -> None:
-    for fault in recipe.faults:
+def test_descriptions_use_known_names(config: SimulationConfig) -> None:
+    for fault in config.faults:
         assert names_in(fault.description) | names_in(fault.evidence) <= NAMES, fault.make
-    for phase in recipe.phases.values():
+    for phase in config.phases.values():
         assert names_in(phase) <= {"hand", "object", "goal"}
 
 
-def test_worlds_are_disjoint_subsets_of_all_surroundings(recipe: SimulationConfig) -> None:
-    everything, worlds = World(), [recipe.worlds[name] for name in FITTED]
-    for name in set(World.model_fields) - {"objects"}:
+def test_worlds_are_disjoint_subsets_of_all_surroundings(config: SimulationConfig) -> None:
+    everything, worlds = WorldConfig(), [config.worlds[name] for name in FITTED]
+    for name in set(WorldConfig.model_fields) - {"objects"}:
         whole, parts = getattr(everything, name), [getattr(world, name) for world in worlds]
         if isinstance(whole[0], str):
             assert all(set(part) <= set(whole) for part in parts), name
@@ -79,34 +79,34 @@ def test_worlds_are_disjoint_subsets_of_all_surroundings(recipe: SimulationConfi
             assert all(lower[1] <= upper[0] for lower, upper in pairwise(sorted(parts))), name
 
 
-def test_the_world_for_measuring_shares_neither_arms_nor_surfaces(recipe: SimulationConfig) -> None:
-    measured = recipe.worlds["sixth"]
+def test_the_world_for_measuring_shares_neither_arms_nor_surfaces(config: SimulationConfig) -> None:
+    measured = config.worlds["sixth"]
     for name in ("links", "tables", "walls"):
-        others = {part for world in [World(), *map(recipe.world, FITTED)] for part in getattr(world, name)}
+        others = {part for world in [WorldConfig(), *map(config.world, FITTED)] for part in getattr(world, name)}
         assert not others & {*getattr(measured, name)}, name
 
 
-def test_one_world_has_objects_that_no_other_has(recipe: SimulationConfig) -> None:
-    *bystanders, last = (recipe.worlds[name] for name in FITTED)
+def test_one_world_has_objects_that_no_other_has(config: SimulationConfig) -> None:
+    *bystanders, last = (config.worlds[name] for name in FITTED)
     assert last.objects
     assert not set(last.objects).intersection(*(world.objects for world in bystanders))
 
 
-def test_a_world_has_its_own_objects_and_goals_and_the_same_fixtures(recipe: SimulationConfig) -> None:
-    world = World(objects=("cup", "book", "plate", "pad"))
-    chosen = recipe.in_world(world)
+def test_a_world_has_its_own_objects_and_goals_and_the_same_fixtures(config: SimulationConfig) -> None:
+    world = WorldConfig(objects=("cup", "book", "plate", "pad"))
+    chosen = config.in_world(world)
     assert (set(chosen.objects), set(chosen.goals)) == ({"cup", "book"}, {"plate", "pad"})
     assert chosen.tasks["place"].objects == ("cup",)
     assert chosen.tasks["stack"].goals == ("book",)
-    assert chosen.tasks["open"] == recipe.tasks["open"]
-    assert recipe.in_world(World()) == recipe
+    assert chosen.tasks["open"] == config.tasks["open"]
+    assert config.in_world(WorldConfig()) == config
 
 
 @pytest.mark.parametrize("name", [*FITTED, "sixth"])
-def test_every_world_has_enough_for_every_task(recipe: SimulationConfig, name: str) -> None:
-    world = recipe.world(name)
-    assert set(world.objects) <= {*recipe.objects, *recipe.goals}
-    chosen = recipe.in_world(world)
+def test_every_world_has_enough_for_every_task(config: SimulationConfig, name: str) -> None:
+    world = config.world(name)
+    assert set(world.objects) <= {*config.objects, *config.goals}
+    chosen = config.in_world(world)
     assert min(len(chosen.objects), len(chosen.goals)) >= 2
     for task in (*chosen.tasks.values(), chosen.chain.carry):
         known = {*chosen.objects, *chosen.goals} if task.goals else {*chosen.fixtures}
@@ -114,53 +114,53 @@ def test_every_world_has_enough_for_every_task(recipe: SimulationConfig, name: s
         assert {*task.objects, *task.goals} <= known
 
 
-def test_a_scene_of_a_world_has_only_its_objects(recipe: SimulationConfig) -> None:
-    world = recipe.world("fifth")
+def test_a_scene_of_a_world_has_only_its_objects(config: SimulationConfig) -> None:
+    world = config.world("fifth")
     request = ClipRequest((Variation(make="plain", tasks=("place",)),))
-    sampled = sample_scene(recipe.in_world(world), request, np.random.default_rng(2))
+    sampled = sample_scene(config.in_world(world), request, np.random.default_rng(2))
     assert {obj.kind for obj in sampled.setup.objects} <= set(world.objects)
 
 
-def test_every_surface_and_every_link_style_can_be_built(recipe: SimulationConfig) -> None:
-    kinds = {name: World.model_fields[name].default for name in ("links", "tables", "walls")}
-    measured = recipe.worlds["sixth"]
+def test_every_surface_and_every_link_style_can_be_built(config: SimulationConfig) -> None:
+    kinds = {name: WorldConfig.model_fields[name].default for name in ("links", "tables", "walls")}
+    measured = config.worlds["sixth"]
     assert set(get_args(Links)) == {*kinds["links"], *measured.links}
     assert set(get_args(Surface)) == {*kinds["tables"], *kinds["walls"], *measured.tables, *measured.walls}
     for links in get_args(Links):
-        build_scene([], {"": (1.0, 0.0, 0.0)}, World(links=(links,)), np.random.default_rng(0))
+        build_scene([], {"": (1.0, 0.0, 0.0)}, WorldConfig(links=(links,)), np.random.default_rng(0))
     for surface in get_args(Surface):
         tone = SURFACES[surface](np.random.default_rng(0))
         assert tone.shape == (512, 512)
         assert tone.std() > 0
 
 
-def test_every_phase_of_a_subtask_has_a_description(recipe: SimulationConfig) -> None:
-    shape = recipe.objects["cube"]
+def test_every_phase_of_a_subtask_has_a_description(config: SimulationConfig) -> None:
+    shape = config.objects["cube"]
     obj, goal = (SimulatedObject(name, "cube", shape, (1, 1, 1), (x, 0.0)) for name, x in (("a", 0.3), ("b", 0.5)))
     for action in ("place", "push"):
         phases = {move.phase for move in Subtask(obj, goal, "", action).moves()}
-        assert phases <= set(recipe.phases)
+        assert phases <= set(config.phases)
     operated = (("open", "drawer"), ("close", "drawer"), ("open", "door"), ("close", "door"), ("press", "button"))
     for action, kind in operated:
-        fixture = SimulatedObject("a", kind, recipe.fixtures[kind], (1, 1, 1), (0.4, 0.0), movable=False)
+        fixture = SimulatedObject("a", kind, config.fixtures[kind], (1, 1, 1), (0.4, 0.0), movable=False)
         subtask = Subtask(fixture, fixture, "", action)
         phases = {move.phase for move in subtask.moves()}
-        assert {subtask.main_phase, subtask.ending_phase} <= phases <= set(recipe.phases)
+        assert {subtask.main_phase, subtask.ending_phase} <= phases <= set(config.phases)
 
 
-def test_selected_tasks_keep_their_variations_in_order(recipe: SimulationConfig) -> None:
-    only = recipe.with_tasks(["press", "push"])
+def test_selected_tasks_keep_their_variations_in_order(config: SimulationConfig) -> None:
+    only = config.with_tasks(["press", "push"])
     assert list(only.tasks) == ["push", "press"]
-    kept = [fault for fault in recipe.faults if not fault.tasks or {"push", "press"} & {*fault.tasks}]
+    kept = [fault for fault in config.faults if not fault.tasks or {"push", "press"} & {*fault.tasks}]
     assert [(fault.type, fault.make) for fault in only.faults] == [(fault.type, fault.make) for fault in kept]
     assert all(set(variation.tasks) <= {"push", "press"} for variation in (*only.faults, *only.clean))
-    assert {variation.make for variation in recipe.clean} - {variation.make for variation in only.clean} == {
+    assert {variation.make for variation in config.clean} - {variation.make for variation in only.clean} == {
         "grasp_again",
         "retry",
         "drop",
         "detour",
     }
-    assert recipe.with_tasks([]) is recipe
+    assert config.with_tasks([]) is config
 
 
 def test_the_first_severity_rule_whose_conditions_hold_decides() -> None:
@@ -174,7 +174,7 @@ def test_a_severity_without_an_unconditional_rule_is_refused() -> None:
         fault_with(SeverityRule(level=5, when=("handled",)))
 
 
-def test_a_domain_without_a_recipe_is_an_error_with_the_missing_file(tmp_path: Path) -> None:
+def test_a_domain_without_simulate_yaml_is_an_error_with_the_missing_file(tmp_path: Path) -> None:
     (tmp_path / "domain.yaml").touch()
     with pytest.raises(InputError, match=r"simulate\.yaml does not exist"):
         load_simulation_config(tmp_path)
@@ -184,18 +184,18 @@ def fault_with(*severity: SeverityRule) -> SimulatedFault:
     return SimulatedFault(type="wobble", make="jump", severity=severity, description="It wobbles.", evidence="a wobble")
 
 
-def test_a_fault_of_behaviour_has_an_act_unless_it_is_measured(recipe: SimulationConfig) -> None:
+def test_a_fault_of_behaviour_has_an_act_unless_it_is_measured(config: SimulationConfig) -> None:
     measured = {"brush_past", "pass_through"}
-    for fault in recipe.faults:
+    for fault in config.faults:
         if fault.make in BEHAVIOURS:
             assert (fault.act is None) == (fault.make in measured), fault.make
-            assert fault.act is None or {fault.act.since, fault.act.until or ""} <= {*recipe.phases}, fault.make
+            assert fault.act is None or {fault.act.since, fault.act.until or ""} <= {*config.phases}, fault.make
 
 
-def test_every_way_of_a_difficulty_is_possible_for_some_fault(recipe: SimulationConfig) -> None:
-    assert {way for fault in recipe.faults for way in fault.ways} == set(get_args(Way))
+def test_every_way_of_a_difficulty_is_possible_for_some_fault(config: SimulationConfig) -> None:
+    assert {way for fault in config.faults for way in fault.ways} == set(get_args(Way))
 
 
-def test_an_unknown_difficulty_is_answered_with_the_known_ones(recipe: SimulationConfig) -> None:
+def test_an_unknown_difficulty_is_answered_with_the_known_ones(config: SimulationConfig) -> None:
     with pytest.raises(InputError, match="unknown difficulty 'fiendish'; known: hard"):
-        recipe.difficulty("fiendish")
+        config.difficulty("fiendish")

@@ -19,9 +19,9 @@ def features(tmp_path: Path) -> Features:
     return Features(read_words(write_words(tmp_path)), CORPUS)
 
 
-def of(features: Features, one: DescriptionPair) -> dict[str, float]:
+def of(features: Features, pair: DescriptionPair) -> dict[str, float]:
     """The features of one pair that are not 0."""
-    found, _ = features.of([one])
+    found, _ = features.of([pair])
     return {name: float(values[0]) for name, values in found.items() if values[0] != 0}
 
 

@@ -21,7 +21,7 @@ def texts(*lengths: int) -> Iterator[tuple[str, str]]:
 
 
 def laid(*lengths: int) -> list[tuple[str | None, str]]:
-    return [(one.file, "".join(one.data)) for one in bundles(texts(*lengths))]
+    return [(bundle.file, "".join(bundle.data)) for bundle in bundles(texts(*lengths))]
 
 
 def test_up_to_the_limit_all_stays_in_the_page() -> None:

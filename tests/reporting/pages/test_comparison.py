@@ -42,7 +42,7 @@ def test_the_leaderboard_has_a_drawn_interval_beside_every_number() -> None:
     assert "0.950 [0.764, 0.991] n=20" in said
     drawings = re.findall(r"<svg.*?</svg>", text, re.DOTALL)
     assert len(drawings) > 8
-    assert all(ElementTree.fromstring(one).tag.endswith("svg") for one in drawings)
+    assert all(ElementTree.fromstring(drawing).tag.endswith("svg") for drawing in drawings)
 
 
 def test_runs_of_a_band_do_not_differ_significantly() -> None:
@@ -81,10 +81,10 @@ def test_the_changes_of_all_pairs_are_listed_worst_first() -> None:
         clean_and_faulty("c", "-+-", severity=5),
     ]
     entries = page_data(page(*runs), "entries")["entries"]
-    worst = [max((level for sign, _, _, level in one["changes"] if sign == "+"), default=0) for one in entries]
+    worst = [max((level for sign, _, _, level in entry["changes"] if sign == "+"), default=0) for entry in entries]
     assert worst == sorted(worst, reverse=True)
     assert worst[0] == 5
-    assert {one["tags"]["pair"][0] for one in entries} == {"0", "1", "2"}
+    assert {entry["tags"]["pair"][0] for entry in entries} == {"0", "1", "2"}
 
 
 def test_a_run_alone_has_a_page_too() -> None:

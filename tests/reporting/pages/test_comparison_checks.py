@@ -34,7 +34,7 @@ def test_undecided_clips_are_counted_with_the_rate_they_allow() -> None:
         "a: 2 undecided of 5 clips; depending on these, the clean rate is between 0.400 and 0.800."
     )
     assert bad[1].startswith("b: 2 missing of 5 clips;")
-    assert not any("none is missing" in one for one in good)
+    assert not any("none is missing" in sentence for sentence in good)
     whole = "Every clip of every run is complete and decided, and none is missing."
     assert whole in sentences(clean_and_faulty("a", "+-"))[0]
     assert whole not in sentences(clean_and_faulty("a", "+o"))[0]
@@ -62,23 +62,26 @@ def test_a_nothing_found_rate_is_no_clean_rate_and_names_its_dimensions() -> Non
 def test_clips_that_cannot_be_assigned_to_a_run_are_counted() -> None:
     good, bad = sentences(run("a", account("a-p"), unplaced=2), run("b", account("b-p"), unplaced=2))
     assert "2 unreadable clips that cannot be assigned to a run; not in any number." in bad
-    assert not any("none is missing" in one for one in good)
+    assert not any("none is missing" in sentence for sentence in good)
 
 
 def test_the_judges_own_errors_are_known_only_with_labels() -> None:
     runs = [clean_and_faulty("a", "+-")]
-    assert any("The agreement of this judge with people is not known." in one for one in sentences(*runs)[1])
+    assert any("The agreement of this judge with people is not known." in sentence for sentence in sentences(*runs)[1])
     people, judge = clean_and_faulty("l", "+-" * 10), clean_and_faulty("l", "+-" * 10)
     sample = calibration(judge, people, runs, mixed=True)
     good, bad = sentences(*runs, sample=sample)
-    assert any("known from 20 clips labelled by people" in one for one in good)
-    assert not any("agreement of this judge" in one for one in bad)
+    assert any("known from 20 clips labelled by people" in sentence for sentence in good)
+    assert not any("agreement of this judge" in sentence for sentence in bad)
 
 
 def test_false_alarms_on_real_clips_are_counted() -> None:
     real = account("a-p1", event("shape_hole"), fields={"split": "control"})
-    assert any("a has 1 real clip, 1 of them with events (false alarms)" in one for one in sentences(run("a", real))[1])
-    assert any("No run has real clips" in one for one in sentences(clean_and_faulty("a", "+"))[0])
+    assert any(
+        "a has 1 real clip, 1 of them with events (false alarms)" in sentence
+        for sentence in sentences(run("a", real))[1]
+    )
+    assert any("No run has real clips" in sentence for sentence in sentences(clean_and_faulty("a", "+"))[0])
 
 
 def test_one_judge_is_named_once_and_different_ones_each() -> None:

@@ -20,7 +20,7 @@ def test_only_clips_that_changed_are_kept_with_their_events(domain: Domain, tmp_
     assert set(new.clips) == {"new-stack", "new-push", "new-fold"}
     clip = new.clips["new-stack"]
     assert (clip.duration_s, len(clip.frame_times_s), clip.instruction) == (2.5, 40, "stack")
-    assert [(one.type, one.spans[0].start, one.severity) for one in clip.events] == [("early_end", 2.0, 3)]
+    assert [(event.type, event.spans[0].start, event.severity) for event in clip.events] == [("early_end", 2.0, 3)]
 
 
 def test_videos_and_the_runs_pages_are_named_as_seen_from_the_folder(domain: Domain, tmp_path: Path) -> None:

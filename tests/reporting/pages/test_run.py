@@ -66,12 +66,12 @@ def test_a_page_has_the_verdict_of_a_clip_and_its_coverage(text: str) -> None:
 
 
 def test_models_are_called_by_their_own_names(reports: list[Report], domain: Domain) -> None:
-    told = {"vlm": {"model": "eyes", "identity": {"kind": "openai", "name": "Vendor/Big-8B", "url": "http://h/v1"}}}
-    provenance = reports[0].provenance.with_(models=told)
+    models = {"vlm": {"model": "eyes", "identity": {"kind": "openai", "name": "Vendor/Big-8B", "url": "http://h/v1"}}}
+    provenance = reports[0].provenance.with_(models=models)
     text = render_html([ClipPage(reports[0].with_(provenance=provenance), None, {})], [], domain, "t")
     header = " ".join(unescape(re.sub(r"<[^>]+>", " ", text.split('<div class="desk">')[0])).split())
     assert "vlm Vendor/Big-8B" in header
-    assert "critic openai:big-model" in header, "where no name is told, what the run calls it"
+    assert "critic openai:big-model" in header, "the name in the run where the server reports none"
 
 
 def test_unknown_cost_is_never_zero(reports: list[Report], domain: Domain) -> None:

@@ -32,8 +32,8 @@ def test_frames_that_could_not_be_measured_are_counted_though_the_clip_is_clean(
         "Not measured: Blur in 3 of 63 frames (0.50-0.69 s): too dark.",
         "Not measured: Flicker in ...",
     )
-    told = [make_report(domain, make_clip("a"), notes=notes), make_report(domain, make_clip("b"), notes=notes[1:2])]
-    said = sentences(False, *told, make_report(domain, make_clip("c")), domain=domain)
+    reports = [make_report(domain, make_clip("a"), notes=notes), make_report(domain, make_clip("b"), notes=notes[1:2])]
+    said = sentences(False, *reports, make_report(domain, make_clip("c")), domain=domain)
     assert said == (
         "In 2 of 3 clips with a report some frames could not be measured, for up to 2 event types; faults in "
         "those frames are missed (the notes of each clip name them)."

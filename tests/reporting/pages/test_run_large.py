@@ -57,9 +57,9 @@ def files(opened: Visit) -> list[str]:
 
 
 def test_the_index_stays_small_and_comes_last(large: Path) -> None:
-    beside = sorted(file.name for file in (large.parent / "page").iterdir())
-    assert len(beside) > 5
-    assert beside == [f"{number:03}.js" for number in range(len(beside))]
+    bundles = sorted(file.name for file in (large.parent / "page").iterdir())
+    assert len(bundles) > 5
+    assert bundles == [f"{number:03}.js" for number in range(len(bundles))]
     assert large.stat().st_size < 400_000
 
 

@@ -132,33 +132,33 @@ async def test_every_table_can_be_written_in_every_form() -> None:
     found = await tables(*demo_annotators(["ann", "bob", "eve"]))
     written = dict(table_files(list(found.values())))
     assert set(written) == {*(f"{name}.csv" for name in found), "tables.md", "tables.tex"}
-    for name, one in found.items():
+    for name, table in found.items():
         rows = list(csv.reader(io.StringIO(written[f"{name}.csv"])))
-        assert (rows[0][0], len(rows)) == (one.columns[0], 1 + len(one.rows)), name
-        assert f"### {one.title}" in written["tables.md"]
+        assert (rows[0][0], len(rows)) == (table.columns[0], 1 + len(table.rows)), name
+        assert f"### {table.title}" in written["tables.md"]
         assert rf"\label{{tab:{name}}}" in written["tables.tex"]
 
 
 async def test_json_holds_every_number_and_what_is_settled() -> None:
-    told = json.loads(
+    written = json.loads(
         json.dumps(agreement_json(await result(*demo_annotators(["ann", "bob", "eve"]))), allow_nan=False)
     )
-    assert told["schema_version"] == 1
-    assert told["annotators"] == ["ann", "bob", "eve"]
-    assert told["statistics"] == {"detection_kappa": "fleiss", "dimension_kappa": "krippendorff"}
+    assert written["schema_version"] == 1
+    assert written["annotators"] == ["ann", "bob", "eve"]
+    assert written["statistics"] == {"detection_kappa": "fleiss", "dimension_kappa": "krippendorff"}
     five = {"detection_kappa", "dimension_kappa", "tiou", "severity_alpha", "description_similarity"}
-    for one in (
-        told["overall"],
-        told["per_dataset"]["demo"],
-        told["per_dimension"]["visual_quality"],
-        told["per_pair"][0],
+    for part in (
+        written["overall"],
+        written["per_dataset"]["demo"],
+        written["per_dimension"]["visual_quality"],
+        written["per_pair"][0],
     ):
-        assert five <= one.keys()
-        assert all({"value", "low", "high", "n"} <= one[name].keys() for name in five)
-    assert told["human_ceiling"]["macro"].keys() == METRICS.keys()
-    assert told["counts"]["clips"] == 10
-    adjudication = told["adjudication"]
-    assert adjudication["settled"] == sum(len(one["events"]) for one in adjudication["consensus"])
+        assert five <= part.keys()
+        assert all({"value", "low", "high", "n"} <= part[name].keys() for name in five)
+    assert written["human_ceiling"]["macro"].keys() == METRICS.keys()
+    assert written["counts"]["clips"] == 10
+    adjudication = written["adjudication"]
+    assert adjudication["settled"] == sum(len(clip["events"]) for clip in adjudication["consensus"])
     assert {"clip_id", "reasons", "events"} == adjudication["queue"][0].keys()
 
 
@@ -167,21 +167,21 @@ async def test_settled_events_are_written_so_that_they_can_be_references(tmp_pat
     path = tmp_path / "consensus.csv"
     path.write_text(annotations_csv(found))
     read = {annotation.clip_id: annotation for annotation in read_annotations(path).annotations}
-    assert read.keys() == {one.clip_id for one in found}
-    for one in found:
-        again = read[one.clip_id]
-        assert (again.author, again.status, again.instruction) == ("consensus", one.status, one.instruction)
-        assert (again.coverage, again.verdict) == (one.coverage, one.verdict)
+    assert read.keys() == {annotation.clip_id for annotation in found}
+    for settled in found:
+        again = read[settled.clip_id]
+        assert (again.author, again.status, again.instruction) == ("consensus", settled.status, settled.instruction)
+        assert (again.coverage, again.verdict) == (settled.coverage, settled.verdict)
         assert {
             (finding.id, finding.spans, finding.dimension, finding.type, finding.severity, finding.description)
             for finding in again.findings
         } == {
             (finding.id, finding.spans, finding.dimension, finding.type, finding.severity, finding.description)
-            for finding in one.findings
+            for finding in settled.findings
         }
-        assert again.fields == one.fields
-        assert again.frame_times_s == pytest.approx(one.frame_times_s)
-        assert again.duration_s == one.duration_s
+        assert again.fields == settled.fields
+        assert again.frame_times_s == pytest.approx(settled.frame_times_s)
+        assert again.duration_s == settled.duration_s
 
 
 async def test_a_consensus_about_some_dimensions_does_not_come_back_clean(tmp_path: Path) -> None:
@@ -207,6 +207,6 @@ def test_ratings_are_a_table_and_json() -> None:
     notes = "\n".join(sheet.notes)
     assert "1 unit of 4 left out: rated fewer than twice." in notes
     assert "1 unit with two or more labels that are given equally often" in notes
-    told = ratings_json(found)
-    assert (told["units"], told["units_rated_once"], told["units_tied"]) == (4, 1, 1)
-    assert told["per_label"].keys() == {"bug", "no"}
+    written = ratings_json(found)
+    assert (written["units"], written["units_rated_once"], written["units_tied"]) == (4, 1, 1)
+    assert written["per_label"].keys() == {"bug", "no"}

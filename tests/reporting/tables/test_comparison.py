@@ -20,12 +20,12 @@ CHECKS = (GateCheck("unscored", "new", False, "3 % <too> many"), GateCheck("no_n
 
 def compared(*signs: str, resamples: int = 200) -> Comparison:
     return compare(
-        [clean_and_faulty(f"r{at}", one) for at, one in enumerate(signs)], ComparisonConfig(resamples=resamples)
+        [clean_and_faulty(f"r{at}", sign) for at, sign in enumerate(signs)], ComparisonConfig(resamples=resamples)
     )
 
 
 def tables(result: Comparison) -> dict[str, ResultTable]:
-    return {one.name: one for one in comparison_tables(result, CHECKS)}
+    return {table.name: table for table in comparison_tables(result, CHECKS)}
 
 
 def test_the_leaderboard_is_in_order_and_carries_the_verdict() -> None:
@@ -54,25 +54,25 @@ def test_undecided_clips_bound_the_clean_rate() -> None:
 
 def test_without_a_model_every_table_speaks_of_a_nothing_found_rate() -> None:
     runs = [without_a_model(f"step_{n}000", signs) for n, signs in enumerate(("+---", "++--", "+++-"), start=1)]
-    found = {one.name: one for one in comparison_tables(compare(runs, ComparisonConfig(resamples=20)))}
+    found = {table.name: table for table in comparison_tables(compare(runs, ComparisonConfig(resamples=20)))}
     assert found["leaderboard"].columns[3] == "nothing-found rate"
     assert any(note.startswith("Nothing found: complete and without events. Examined in every complete clip: colour.")
                for note in found["leaderboard"].notes)  # fmt: skip
     assert found["clips"].columns[-3] == "nothing-found rate at worst"
     assert found["trend"].rows[0][0] == "nothing_found_rate"
     assert found["step_2000-step_1000-pair"].rows[0][0] == "nothing_found_rate"
-    assert "clean rate" not in "".join(FORMS["markdown"](one) for one in found.values())
+    assert "clean rate" not in "".join(FORMS["markdown"](table) for table in found.values())
 
 
 def test_json_names_the_rate_and_its_dimensions() -> None:
-    told = comparison_json(compared("+-o", "+-?"))
-    assert told["schema_version"] == 2
-    assert told["rate"] == {"key": "clean_rate", "name": "clean rate", "dimensions": None}
-    first, second = told["runs"]
+    written = comparison_json(compared("+-o", "+-?"))
+    assert written["schema_version"] == 2
+    assert written["rate"] == {"key": "clean_rate", "name": "clean rate", "dimensions": None}
+    first, second = written["runs"]
     assert (first["undecided"], second["undecided"]) == (1, 0)
     assert first["rate_bounds"] == {"worst": pytest.approx(1 / 3), "best": pytest.approx(2 / 3)}
     assert first["clean_rate"]["value"] == pytest.approx(1 / 3)
-    assert told["pairs"][0]["measures"].keys() >= {"clean_rate", "events_per_clip"}
+    assert written["pairs"][0]["measures"].keys() >= {"clean_rate", "events_per_clip"}
 
 
 def test_json_of_runs_without_a_model_has_a_nothing_found_rate_and_no_clean_rate() -> None:
@@ -80,16 +80,16 @@ def test_json_of_runs_without_a_model_has_a_nothing_found_rate_and_no_clean_rate
               for name, what in (("said", PIXELS), ("true", ALL))]  # fmt: skip
     runs = [without_a_model(f"step_{n}000", signs) for n, signs in enumerate(("+---", "++--", "+++-"), start=1)]
     sample = calibration(*labels, runs, mixed=False)
-    told = comparison_json(compare(runs, ComparisonConfig(resamples=20), sample=sample))
-    assert told["rate"] == {"key": "nothing_found_rate", "name": "nothing-found rate", "dimensions": ["colour"]}
-    assert [one["nothing_found_rate"]["value"] for one in told["runs"]] == [0.25, 0.5, 0.75]
-    assert told["runs"][0]["rate_bounds"] == {"worst": 0.25, "best": 0.25}
-    assert told["runs"][0]["undecided"] == 0
+    written = comparison_json(compare(runs, ComparisonConfig(resamples=20), sample=sample))
+    assert written["rate"] == {"key": "nothing_found_rate", "name": "nothing-found rate", "dimensions": ["colour"]}
+    assert [run["nothing_found_rate"]["value"] for run in written["runs"]] == [0.25, 0.5, 0.75]
+    assert written["runs"][0]["rate_bounds"] == {"worst": 0.25, "best": 0.25}
+    assert written["runs"][0]["undecided"] == 0
     for part in (
-        *told["runs"],
-        told["trend"]["per_1000_steps"],
-        told["pairs"][0]["measures"],
-        told["runs"][0]["calibrated"],
+        *written["runs"],
+        written["trend"]["per_1000_steps"],
+        written["pairs"][0]["measures"],
+        written["runs"][0]["calibrated"],
     ):
         assert "nothing_found_rate" in part
         assert "clean_rate" not in part
@@ -107,21 +107,21 @@ def test_every_pair_has_its_differences_and_its_flips() -> None:
 def test_the_smallest_p_is_first() -> None:
     runs = [clean_and_faulty("a", "-" * 9, "shape_hole"), clean_and_faulty("b", "-" * 8 + "+", "shape_hole")]
     changed = run("b", *list(runs[1].annotations.values())[:-1], account("b-p8", event("colour_cast")))
-    rows = {one.name: one for one in comparison_tables(compare([runs[0], changed], ComparisonConfig(resamples=50)))}[
-        "b-a-in-what"
-    ].rows
+    rows = {
+        table.name: table for table in comparison_tables(compare([runs[0], changed], ComparisonConfig(resamples=50)))
+    }["b-a-in-what"].rows
     assert [row[0] for row in rows] == ["dimension colour", "dimension shape", "type colour_cast", "type shape_hole"]
     whole = compare(
         [clean_and_faulty("a", "+" * 9), clean_and_faulty("b", "-" * 9, "shape_hole")], ComparisonConfig(resamples=50)
     )
-    first = {one.name: one for one in comparison_tables(whole)}["b-a-in-what"].rows[0]
+    first = {table.name: table for table in comparison_tables(whole)}["b-a-in-what"].rows[0]
     assert first[0] == "dimension shape"
 
 
 def test_a_trend_is_per_thousand_steps_and_from_first_to_last() -> None:
     signs = {"step_1000": "+---", "step_2000": "++--", "step_3000": "+++-"}
-    runs = [clean_and_faulty(name, one) for name, one in signs.items()]
-    found = {one.name: one for one in comparison_tables(compare(runs, ComparisonConfig(resamples=100)))}["trend"]
+    runs = [clean_and_faulty(name, sign) for name, sign in signs.items()]
+    found = {table.name: table for table in comparison_tables(compare(runs, ComparisonConfig(resamples=100)))}["trend"]
     assert found.title == "Trend over the steps 1,000, 2,000, 3,000"
     _, slope, whole = found.rows[0]
     assert isinstance(slope, Estimate)
@@ -136,8 +136,8 @@ def test_few_prompts_give_a_warning() -> None:
 
 
 def test_json_has_no_number_that_is_not_one() -> None:
-    told = json.dumps(comparison_json(compared("??", "+-"), CHECKS), allow_nan=False)
-    assert json.loads(told)["gate"]["checks"][0] == {
+    written = json.dumps(comparison_json(compared("??", "+-"), CHECKS), allow_nan=False)
+    assert json.loads(written)["gate"]["checks"][0] == {
         "rule": "unscored", "run": "new", "passed": False, "message": "3 % <too> many"
     }  # fmt: skip
 
@@ -148,4 +148,4 @@ def test_a_build_server_reads_a_case_for_every_check() -> None:
     failed, passed = suites.iter("testcase")
     assert (failed.attrib["classname"], failed.attrib["name"]) == ("gate.new", "unscored")
     assert failed[0].attrib["message"] == "3 % <too> many"
-    assert [one.tag for one in passed] == ["system-out"]
+    assert [row.tag for row in passed] == ["system-out"]

@@ -112,14 +112,14 @@ def test_a_latex_table_of_many_columns_goes_on_below_with_the_first_one_repeated
     assert r"\label{tab:wide-2}" in text
 
 
-def test_a_long_latex_table_goes_on_on_the_next_page_and_long_text_is_wrapped() -> None:
+def test_a_long_latex_table_continues_on_the_next_page_and_long_text_is_wrapped() -> None:
     rows = tuple((f"clip {number}", "It says much. " * 10) for number in range(20))
     text = to_latex(ResultTable("long", "Long", ("clip", "text"), rows, ("A note. " * 400,)))
     parts = tabulars(text)
     assert [row[0] for part in parts for row in part[1:]] == [f"clip {number}" for number in range(20)]
     assert all(len(part) - 1 <= 7 for part in parts), "seven lines of 20 signs each take half a page"
     assert text.count(r"{@{}lp{100pt}@{}}") == len(parts) > 2
-    assert text.rindex("A note.") > text.rindex(r"\end{table}"), "what is too long for the page goes on after it"
+    assert text.rindex("A note.") > text.rindex(r"\end{table}"), "a long note continues after the table"
 
 
 def test_a_long_head_of_a_latex_column_is_as_wide_as_its_cells() -> None:
@@ -175,4 +175,4 @@ def test_a_system_of_any_name_has_a_file_of_its_own() -> None:
     names = ["../a b:c", "a b", "a_b", "x" * 400, "x" * 401, "ä", "ö"]
     found = [file_name(name, "losses") for name in names]
     assert len(set(found)) == len(names)
-    assert all(len(one) < 130 and not set(one) & set("/: ä") for one in found)
+    assert all(len(name) < 130 and not set(name) & set("/: ä") for name in found)

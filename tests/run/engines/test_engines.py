@@ -17,7 +17,7 @@ from robogaze.backends import AnswerStore, Models, ModelsConfig
 from robogaze.datasets import ManifestEntry
 from robogaze.domains import default_domain, load_domain
 from robogaze.errors import BudgetExhausted, InputError, ModelChanged, RunStopped
-from robogaze.run.engines.base import Engine, EngineContext, Result, Task
+from robogaze.run.engines.base import ClipTask, Engine, EngineContext, Result
 from robogaze.run.engines.local import Local
 from robogaze.run.engines.ray import Ray
 from robogaze.run.options import RunOptions
@@ -47,9 +47,11 @@ def cluster() -> Iterator[Any]:
 
 
 @pytest.fixture
-def tasks(tmp_path: Path) -> list[Task]:
+def tasks(tmp_path: Path) -> list[ClipTask]:
     path = write_clip(tmp_path / "bar.mp4", frames=16, width=64, height=48)
-    return [Task(f"bar-{number}", ManifestEntry(path=path, instruction=f"Move bar {number}")) for number in range(8)]
+    return [
+        ClipTask(f"bar-{number}", ManifestEntry(path=path, instruction=f"Move bar {number}")) for number in range(8)
+    ]
 
 
 @asynccontextmanager
@@ -92,7 +94,7 @@ def make(request: pytest.FixtureRequest) -> Make:
     return ENGINES[request.param]
 
 
-def ran(engine: AbstractAsyncContextManager[Engine], tasks: Sequence[Task]) -> tuple[dict[str, Result], Any]:
+def ran(engine: AbstractAsyncContextManager[Engine], tasks: Sequence[ClipTask]) -> tuple[dict[str, Result], Any]:
     results: list[Result] = []
 
     async def run() -> RunStopped | None:
@@ -104,7 +106,7 @@ def ran(engine: AbstractAsyncContextManager[Engine], tasks: Sequence[Task]) -> t
     return {result.clip_id: result for result in results}, stopped
 
 
-async def collect(engine: Engine, tasks: Sequence[Task], results: list[Result]) -> RunStopped | None:
+async def collect(engine: Engine, tasks: Sequence[ClipTask], results: list[Result]) -> RunStopped | None:
     """Put an engine's results into a list; returns why it stopped early, None if it did not."""
     try:
         async for result in engine.run(tasks):
@@ -114,7 +116,7 @@ async def collect(engine: Engine, tasks: Sequence[Task], results: list[Result]) 
     return None
 
 
-def test_every_clip_comes_back_once_with_its_report(make: Make, tasks: list[Task]) -> None:
+def test_every_clip_comes_back_once_with_its_report(make: Make, tasks: list[ClipTask]) -> None:
     with running(Stub()) as url:
         kept, stopped = ran(make(url), tasks)
     assert stopped is None
@@ -132,18 +134,18 @@ def test_an_engine_without_clips_has_nothing_to_do(make: Make) -> None:
     assert ran(make(None), []) == ({}, None)
 
 
-def test_a_clip_that_cannot_be_read_says_why_and_the_others_go_on(
-    make: Make, tasks: list[Task], tmp_path: Path
+def test_an_unreadable_clip_has_its_reason_and_the_others_are_scored(
+    make: Make, tasks: list[ClipTask], tmp_path: Path
 ) -> None:
     (tmp_path / "bad.mp4").write_bytes(b"no video")
     with running(Stub()) as url:
-        kept, _ = ran(make(url), [Task("bad", ManifestEntry(path=tmp_path / "bad.mp4")), *tasks[:2]])
+        kept, _ = ran(make(url), [ClipTask("bad", ManifestEntry(path=tmp_path / "bad.mp4")), *tasks[:2]])
     assert kept["bad"].report is None
     assert "bad.mp4" in (kept["bad"].unreadable or "")
     assert all(kept[task.clip_id].report is not None for task in tasks[:2])
 
 
-def test_a_run_that_is_stopped_on_purpose_says_so(make: Make, tasks: list[Task]) -> None:
+def test_a_stopped_run_reports_why(make: Make, tasks: list[ClipTask]) -> None:
     with running(Stub()) as url:
         kept, stopped = ran(make(url, calls=1), tasks)
     assert isinstance(stopped, BudgetExhausted)
@@ -151,7 +153,7 @@ def test_a_run_that_is_stopped_on_purpose_says_so(make: Make, tasks: list[Task])
 
 
 def test_clip_that_another_model_answered_is_not_yielded_and_stops_the_run(
-    tasks: list[Task], tmp_path: Path, cluster: Any
+    tasks: list[ClipTask], tmp_path: Path, cluster: Any
 ) -> None:
     answers, results = AnswerStore(tmp_path / "answers.sqlite"), list[Result]()
 
@@ -166,14 +168,14 @@ def test_clip_that_another_model_answered_is_not_yielded_and_stops_the_run(
     assert [result.clip_id for result in results] == [task.clip_id for task in tasks[:4]]
 
 
-def test_error_of_a_worker_is_raised_as_it_is(tasks: list[Task], cluster: Any) -> None:
+def test_error_of_a_worker_is_raised_as_it_is(tasks: list[ClipTask], cluster: Any) -> None:
     engine = Ray(ray_context(None))
     engine.config = replace(engine.config, pipeline="nothing")
     with pytest.raises(InputError, match="has no pipeline 'nothing'"):
         asyncio.run(collect(engine, tasks, []))
 
 
-def test_a_node_that_is_lost_loses_no_clip(tasks: list[Task], cluster: Any) -> None:
+def test_a_node_that_is_lost_loses_no_clip(tasks: list[ClipTask], cluster: Any) -> None:
     node = cluster.add_node(num_cpus=1, object_store_memory=MEMORY)
     cluster.wait_for_nodes()
     stub, kept = Stub(held=True), list[Result]()
@@ -195,8 +197,8 @@ def test_a_node_that_is_lost_loses_no_clip(tasks: list[Task], cluster: Any) -> N
 
     with running(stub) as url:
         assert asyncio.run(lose_a_node(url)) is None
-    assert sorted(one.clip_id for one in kept) == [task.clip_id for task in tasks]
-    assert all(one.report is not None and one.report.status == "complete" for one in kept)
+    assert sorted(result.clip_id for result in kept) == [task.clip_id for task in tasks]
+    assert all(result.report is not None and result.report.status == "complete" for result in kept)
     assert stub.requests > len(tasks), "what the lost node was at work on is asked again"
 
 

@@ -17,16 +17,16 @@ from robogaze.domains import load_domain
 from robogaze.errors import VideoError
 from robogaze.media.compose import decode_image
 from robogaze.run.engines import base
-from robogaze.run.engines.base import ClipWorker, Task
+from robogaze.run.engines.base import ClipTask, ClipWorker
 from robogaze.stages.pipeline import Pipeline
 
 CLIPS = Path(__file__).parents[3] / "datasets" / "demo" / "clips"
 CONVERSATION = Path(__file__).parents[2] / "e2e" / "conversation.yaml"
 
 
-async def test_of_three_views_each_is_wide_enough_to_be_seen_and_the_neighbours_of_the_event_are_kept() -> None:
+async def test_three_views_stay_wide_enough_and_the_frames_around_the_event_are_kept() -> None:
     unit = ClipWorker(Pipeline.build(load_domain("robot"), "pixels"))
-    result = await unit(Task("grid", ManifestEntry(path=CLIPS / "multi_view.mp4")), asyncio.Semaphore(1))
+    result = await unit(ClipTask("grid", ManifestEntry(path=CLIPS / "multi_view.mp4")), asyncio.Semaphore(1))
     assert result.report is not None
     (event,) = result.report.events
     onset = result.report.clip.frame_at(event.onset_s)
@@ -39,7 +39,7 @@ async def test_the_claim_sheets_that_evidence_names_are_kept() -> None:
     models, _ = scripted(*yaml.safe_load(CONVERSATION.read_text(encoding="utf-8")))
     unit = ClipWorker(Pipeline.build(load_domain("robot"), "full"), models)
     entry = ManifestEntry(path=CLIPS / "gripper_through_cup.mp4", instruction="Put the cube in the tray")
-    result = await unit(Task("cup", entry), asyncio.Semaphore(1))
+    result = await unit(ClipTask("cup", entry), asyncio.Semaphore(1))
     assert result.report is not None
     assert tuple(result.pictures) == pictures_to_show(result.report)
     assert len(result.pictures) == 6, "of three events and three rejected hypotheses"
@@ -50,7 +50,7 @@ async def test_the_claim_sheets_that_evidence_names_are_kept() -> None:
         assert width / height == pytest.approx(known[name].width / known[name].height, rel=0.01)
 
 
-async def test_a_video_that_is_gone_before_its_frames_are_kept_is_unreadable(
+async def test_a_video_deleted_before_its_frames_are_kept_is_unreadable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "cube.mp4"
@@ -63,7 +63,7 @@ async def test_a_video_that_is_gone_before_its_frames_are_kept_is_unreadable(
 
     monkeypatch.setattr(base, "diagnose", gone_afterwards)
     unit = ClipWorker(Pipeline.build(load_domain("robot"), "pixels"))
-    result = await unit(Task("cube", ManifestEntry(path=path)), asyncio.Semaphore(1))
+    result = await unit(ClipTask("cube", ManifestEntry(path=path)), asyncio.Semaphore(1))
     assert result.report is None
     assert "cube.mp4" in result.unreadable
 
@@ -74,5 +74,5 @@ async def test_a_video_that_changes_while_it_is_diagnosed_is_unreadable(monkeypa
 
     monkeypatch.setattr(base, "diagnose", changed)
     unit = ClipWorker(Pipeline.build(load_domain("robot"), "pixels"))
-    result = await unit(Task("cube", ManifestEntry(path=CLIPS / "cube_teleports.mp4")), asyncio.Semaphore(1))
+    result = await unit(ClipTask("cube", ManifestEntry(path=CLIPS / "cube_teleports.mp4")), asyncio.Semaphore(1))
     assert (result.report, result.unreadable) == (None, "cube_teleports.mp4 has changed since it was decoded")

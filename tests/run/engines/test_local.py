@@ -8,7 +8,7 @@ import pytest
 from robogaze.datasets import ManifestEntry
 from robogaze.domains import Domain
 from robogaze.errors import InputError
-from robogaze.run.engines.base import ClipWorker, EngineContext, Result, Task
+from robogaze.run.engines.base import ClipTask, ClipWorker, EngineContext, Result
 from robogaze.run.engines.local import Local
 from robogaze.run.options import RunOptions
 from robogaze.run.setup import RunSetup
@@ -18,14 +18,14 @@ from robogaze.stages.pipeline import Pipeline
 async def test_finished_clips_are_yielded_before_the_error_of_another_is_raised(
     robot: Domain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def diagnosed(worker: ClipWorker, task: Task, decoding: asyncio.Semaphore) -> Result:
+    async def diagnosed(worker: ClipWorker, task: ClipTask, decoding: asyncio.Semaphore) -> Result:
         if task.clip_id == "bad":
             raise InputError("bad")
         return Result(task.clip_id)
 
     monkeypatch.setattr(ClipWorker, "__call__", diagnosed)
     engine = Local(EngineContext(RunSetup("robot", Pipeline.build(robot, "vanilla")), RunOptions()))
-    tasks = [Task(name, ManifestEntry(path=Path("bar.mp4"))) for name in ("a", "bad", "b", "c")]
+    tasks = [ClipTask(name, ManifestEntry(path=Path("bar.mp4"))) for name in ("a", "bad", "b", "c")]
     seen = []
 
     async def collect() -> None:

@@ -89,11 +89,11 @@ def test_every_request_uses_that_name(folder: Path, instruction: str | None, say
     domain = load_domain(folder)
     clip = make_clip(instruction=instruction)
     nothing = dict.fromkeys(("task", "scene", "memory", "observations", "segments", "measurements"))
-    told = {
+    facts = {
         "duration_s": clip.duration_s,
         "frame_count": clip.frame_count,
         "views": clip.layout.active,
         "suspicions": (),
     }
     named = {**nothing, "clip_text": domain.file.clip_text, "instruction": instruction}
-    assert says in domain.prompts.render("context", {"has_pictures": True, **told, **named})
+    assert says in domain.prompts.render("context", {"has_pictures": True, **facts, **named})

@@ -7,7 +7,7 @@ from making import make_clip, scripted
 from stages.hypotheses import make_hypothesis
 
 from robogaze.backends import ModelConfig
-from robogaze.core.context import Observation
+from robogaze.core.context import WindowObservation
 from robogaze.core.events import Evidence, Hypothesis
 from robogaze.core.time import Span
 from robogaze.stages.glide.investigate import Investigate
@@ -69,7 +69,7 @@ async def investigate(
 ) -> Any:
     models, backend = scripted(*lines, config=config)
     clip = make_clip(8.0)
-    scanned = tuple(Observation(window=window, notes={"context": "x"}) for window in cut(clip, 4, 8))
+    scanned = tuple(WindowObservation(window=window, notes={"context": "x"}) for window in cut(clip, 4, 8))
     client, context = client_for(models, clip, hypotheses=tuple(hypotheses), scanned=scanned)
     context = await Investigate(**{"tools": ("vqa", "zoom_in"), **parameters}).run(context, client)
     return {hypothesis.id: hypothesis for hypothesis in context.hypotheses}, context, client, backend

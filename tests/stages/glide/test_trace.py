@@ -6,7 +6,7 @@ import pytest
 from making import make_clip, scripted
 from stages.hypotheses import make_hypothesis
 
-from robogaze.core.context import Observation
+from robogaze.core.context import WindowObservation
 from robogaze.core.events import Evidence, Hypothesis
 from robogaze.core.time import Span
 from robogaze.stages.glide.investigate import Investigate
@@ -50,7 +50,7 @@ def nowhere(*names: str, windows: int = 6) -> list[dict[str, Any]]:
 async def trace(client_for: Any, hypotheses: list[Hypothesis], *lines: dict[str, Any], seconds: float = 12.0) -> Any:
     models, backend = scripted(*lines)
     clip = make_clip(seconds)
-    scanned = tuple(Observation(window=window, notes={"context": "x"}) for window in cut(clip, 4, 8))
+    scanned = tuple(WindowObservation(window=window, notes={"context": "x"}) for window in cut(clip, 4, 8))
     client, context = client_for(models, clip, hypotheses=tuple(hypotheses), scanned=scanned)
     context = await Trace().run(context, client)
     return {hypothesis.id: hypothesis for hypothesis in context.hypotheses}, context, client, backend
@@ -97,7 +97,7 @@ async def test_edges_that_the_judge_has_seen_are_not_followed(client_for: Any) -
     }  # fmt: skip
     models, backend = scripted({"when": {"subject": "H1 step 1 judge"}, "reply": ruling})
     clip = make_clip(12.0)
-    scanned = tuple(Observation(window=window, notes={"context": "x"}) for window in cut(clip, 4, 8))
+    scanned = tuple(WindowObservation(window=window, notes={"context": "x"}) for window in cut(clip, 4, 8))
     claim = found("H1", 2, verdict="unverified", evidence=(Evidence(text="a gap", frames=(64,), source="scan"),))
     client, context = client_for(models, clip, hypotheses=(claim,), scanned=scanned)
     context = await Trace().run(await Investigate().run(context, client), client)

@@ -7,7 +7,7 @@ from making import examined, make_clip, scripted
 
 from robogaze.backends import ModelConfig
 from robogaze.core.clip import Layout
-from robogaze.core.context import ObjectTrack, Observation, Route, Segment, Window
+from robogaze.core.context import ObjectTrack, Route, Segment, Window, WindowObservation
 from robogaze.core.coverage import Coverage
 from robogaze.core.events import Box
 from robogaze.core.time import Span
@@ -108,7 +108,7 @@ async def test_the_rate_of_the_regime_is_used_if_it_is_higher(client_for: Any) -
 
 async def test_twice_as_many_frames_are_shown_where_something_happens(client_for: Any) -> None:
     window = Window(id=0, span=Span(0, 4), frames=(0,))
-    known = {"observations": (Observation(window=window, notes={}, busy=(Span(1, 2),)),)}
+    known = {"observations": (WindowObservation(window=window, notes={}, busy=(Span(1, 2),)),)}
     _, backend, _ = await specialists(client_for, NOTHING, frames="2 fps", known=known)
     shown = [frame for frames in frames_of(backend.asked[0])[2:] for frame in frames]
     assert shown == [0, 8, 16, 20, 24, 28, 32, 40, 48, 56]
@@ -139,7 +139,7 @@ async def test_a_long_stretch_is_divided_into_queries_of_one_round(client_for: A
 
 async def test_a_clip_of_17_s_needs_one_query_whatever_is_busy(client_for: Any) -> None:
     window = Window(id=0, span=Span(0, 17), frames=(0,))
-    known = {"observations": (Observation(window=window, notes={}, busy=(Span(0, 17),)),)}
+    known = {"observations": (WindowObservation(window=window, notes={}, busy=(Span(0, 17),)),)}
     for frames in ("4 fps, at most 32", "uniform 16", "every frame"):
         _, backend, _ = await specialists(
             client_for, NOTHING, spans=[(0, 17)], seconds=17.0, known=known, frames=frames

@@ -6,7 +6,7 @@ import pytest
 from making import make_clip, scripted
 from stages.robogaze.test_route import ratings
 
-from robogaze.core.context import Observation
+from robogaze.core.context import WindowObservation
 from robogaze.core.sampling import Regime, windows
 from robogaze.core.time import Span
 from robogaze.stages.client import NoAnswer
@@ -43,7 +43,7 @@ def context_of(client_for: Any, *lines: dict[str, Any], seconds: float = 8.0, **
     models, backend = scripted(*lines)
     clip = make_clip(seconds)
     found = windows(clip.frame_times_s, clip.duration_s, 4.0, 4.0, Regime.parse("4 fps"))
-    observations = tuple(Observation(window=window, notes={"seen": "x"}) for window in found)
+    observations = tuple(WindowObservation(window=window, notes={"seen": "x"}) for window in found)
     client, context = client_for(models, clip, observations=observations, **more)
     return client, context, backend
 

@@ -11,12 +11,12 @@ from stages.hypotheses import make_hypothesis as hypothesis
 
 from robogaze.backends import ModelConfig
 from robogaze.core.clip import Layout
-from robogaze.core.context import ObjectTrack, Observation, Window
+from robogaze.core.context import ObjectTrack, Window, WindowObservation
 from robogaze.core.events import Box, Evidence, Hypothesis
 from robogaze.core.time import Span
 from robogaze.domains import Domain
 from robogaze.media.compose import decode_image
-from robogaze.stages.robogaze.claim_sheets import Place, grouped, place_of
+from robogaze.stages.robogaze.claim_sheets import ClaimPlace, grouped, place_of
 from robogaze.stages.robogaze.verify import Verify
 
 
@@ -355,19 +355,19 @@ POT = ObjectTrack(name="pot", view="main", boxes={0: Box(left=0, top=0, right=1,
 
 HERE, THERE = boxed(16), boxed(20, left=0.5)
 PLACES = {
-    "a box": (hypothesis("H1", evidence=(HERE,)), Place("main", {16: HERE.box})),
-    "boxes": (hypothesis("H1", evidence=(HERE, THERE)), Place("main", {16: HERE.box, 20: THERE.box})),
+    "a box": (hypothesis("H1", evidence=(HERE,)), ClaimPlace("main", {16: HERE.box})),
+    "boxes": (hypothesis("H1", evidence=(HERE, THERE)), ClaimPlace("main", {16: HERE.box, 20: THERE.box})),
     "a view that the clip does not have": (
-        hypothesis("H1", evidence=(boxed(16, "wrist"),)), Place("main", CUP.boxes)
+        hypothesis("H1", evidence=(boxed(16, "wrist"),)), ClaimPlace("main", CUP.boxes)
     ),
-    "a tracked object": (hypothesis("H1"), Place("main", CUP.boxes)),
-    "the longer name": (hypothesis("H1", description="The Cup lid is gone"), Place("main", CUP_LID.boxes)),
-    "no such object": (hypothesis("H1", description="The cupboard is gone"), Place("main")),
+    "a tracked object": (hypothesis("H1"), ClaimPlace("main", CUP.boxes)),
+    "the longer name": (hypothesis("H1", description="The Cup lid is gone"), ClaimPlace("main", CUP_LID.boxes)),
+    "no such object": (hypothesis("H1", description="The cupboard is gone"), ClaimPlace("main")),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(("claim", "place"), PLACES.values(), ids=PLACES)
-def test_where_a_claim_is_seen(claim: Hypothesis, place: Place) -> None:
+def test_where_a_claim_is_seen(claim: Hypothesis, place: ClaimPlace) -> None:
     assert place_of(claim, (POT, CUP, CUP_LID), make_clip()) == place
 
 
@@ -375,21 +375,25 @@ def test_a_box_of_a_tracked_object_is_followed() -> None:
     moving = {frame: Box(left=frame / 100, top=0.5, right=frame / 100 + 0.25, bottom=0.95) for frame in (0, 8, 16, 24)}
     ball = ObjectTrack(name="ball", view="main", boxes={**moving, 16: Box(left=0.05, top=0.5, right=0.3, bottom=0.95)})
     place = place_of(hypothesis("H1", evidence=(HERE,)), (POT, ball), make_clip())
-    assert place == Place("main", {**ball.boxes, 16: HERE.box})
+    assert place == ClaimPlace("main", {**ball.boxes, 16: HERE.box})
     elsewhere = ball.with_(boxes={16: Box(left=0.2, top=0.5, right=0.45, bottom=0.95)})
-    assert place_of(hypothesis("H1", evidence=(HERE,)), (elsewhere,), make_clip()) == Place("main", {16: HERE.box})
+    assert place_of(hypothesis("H1", evidence=(HERE,)), (elsewhere,), make_clip()) == ClaimPlace("main", {16: HERE.box})
     other_view = ball.with_(view="wrist")
-    assert place_of(hypothesis("H1", evidence=(HERE,)), (other_view,), make_clip()) == Place("main", {16: HERE.box})
+    assert place_of(hypothesis("H1", evidence=(HERE,)), (other_view,), make_clip()) == ClaimPlace(
+        "main", {16: HERE.box}
+    )
 
 
 def test_a_box_of_several_views_needs_its_view() -> None:
     clip = make_clip(layout=Layout.parse("1x2:left,right"))
-    assert place_of(hypothesis("H1", evidence=(boxed(16),)), (), clip) == Place()
-    assert place_of(hypothesis("H1", evidence=(boxed(16, "right"),)), (), clip) == Place("right", {16: boxed(16).box})
+    assert place_of(hypothesis("H1", evidence=(boxed(16),)), (), clip) == ClaimPlace()
+    assert place_of(hypothesis("H1", evidence=(boxed(16, "right"),)), (), clip) == ClaimPlace(
+        "right", {16: boxed(16).box}
+    )
 
 
 async def test_the_critic_is_not_shown_what_the_specialists_thought(client_for: Any) -> None:
-    seen = Observation(
+    seen = WindowObservation(
         window=Window(id=0, span=Span(0, 4), frames=(0,)), notes={"hand": "open"}, suspicions=("the cup bends",)
     )
     texts = {}

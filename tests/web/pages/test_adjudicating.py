@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from robogaze.web.annotation_store import open_store
-from robogaze.web.summary import submitted_reports
+from robogaze.web.store_summary import submitted_reports
 from web.adjudicating import BLURRED, BLURRED_A_LOT, FLOATS, FLOATS_TOO, UNSEEN, adjudicating, annotate
 
 from .editing import Window
@@ -83,9 +83,7 @@ def test_a_disagreement_is_settled_by_keyboard_from_the_queue_to_the_report(
     ]
 
 
-def test_an_annotator_is_taken_or_both_and_everything_is_there_after_a_reload(
-    window: Callable[..., Window], disputed: Site
-) -> None:
+def test_the_choice_of_one_or_both_annotators_survives_a_reload(window: Callable[..., Window], disputed: Site) -> None:
     page = window(disputed, CLIP, person="eve")
     page.press("a")
     assert (rows(page)[0], pressed_column(page, "A"), pressed_column(page, "B")) == ("A", True, False)
@@ -133,7 +131,7 @@ def test_the_timeline_has_the_events_of_both_and_the_result(window: Callable[...
     assert page.saved()["decisions"][0]["merged"]["spans"] == [{"start_s": 2.0, "end_s": 3.5}]
 
 
-def test_two_who_settle_a_clip_see_each_other(window: Callable[..., Window], disputed: Site) -> None:
+def test_two_adjudicators_of_a_clip_see_each_other(window: Callable[..., Window], disputed: Site) -> None:
     first, second = (window(disputed, CLIP, person=person) for person in ("eve", "dan"))
     first.press("a")
     first.wait_saved()

@@ -46,9 +46,7 @@ def test_a_clip_by_keyboard_alone_from_the_queue_to_submit(window: Callable[...,
     assert page.page.locator("[aria-current=true] .clip-id").inner_text().strip() == third
 
 
-def test_an_edge_is_dragged_undone_and_everything_is_there_after_a_reload(
-    window: Callable[..., Window], site: Site
-) -> None:
+def test_an_edge_is_dragged_and_undone_and_survives_a_reload(window: Callable[..., Window], site: Site) -> None:
     page = window(site, CLIP)
     page.press("Shift+ArrowRight")
     page.mark()
@@ -169,7 +167,7 @@ def test_without_a_server_edits_are_kept_and_saved_later(window: Callable[..., W
     page.forget_refusals()
 
 
-def test_nothing_is_called_saved_before_the_server_says_so(window: Callable[..., Window], site: Site) -> None:
+def test_nothing_is_shown_as_saved_before_the_server_confirms_it(window: Callable[..., Window], site: Site) -> None:
     page = window(site, CLIP)
     held: list[Any] = []
     page.page.route("**/api/clips/cube_teleports", lambda route: held.append(route))

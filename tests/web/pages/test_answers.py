@@ -1,4 +1,4 @@
-"""What the page makes of the server's answers: feedback, refusals, a video that does not play, another annotator."""
+"""How the page shows the server's answers: feedback, refusals, a video that does not play, another annotator."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -39,7 +39,7 @@ def test_after_a_calibration_clip_the_events_are_compared_with_the_key(
         page.wait_path("/clips/pick_place_clean")
 
 
-def test_a_video_that_does_not_play_is_asked_for_as_the_servers_copy(window: Callable[..., Window], site: Site) -> None:
+def test_a_video_that_does_not_play_is_replaced_by_a_proxy(window: Callable[..., Window], site: Site) -> None:
     page = window(site)
     page.page.route("**/video/steady", lambda route: route.fulfill(body=b"no video", content_type="video/mp4"))
     page.open("/clips/steady")
@@ -70,7 +70,7 @@ def test_another_annotator_in_the_same_browser_does_not_save_for_the_first(page:
     page.forget_refusals()
 
 
-def test_what_the_server_refuses_is_said_at_the_event_until_it_is_changed(page: Window, site: Site) -> None:
+def test_a_refusal_is_shown_at_the_event_until_it_is_changed(page: Window, site: Site) -> None:
     def refuse(route: Any) -> None:
         errors = [{"event": "e1", "field": "description", "message": "the description is refused"}]
         route.fulfill(status=422, json={"error": "the description is refused", "errors": errors})

@@ -29,7 +29,7 @@ def test_every_frame_forwards_and_backwards(window: Callable[..., Window], site:
 
 
 @pytest.mark.parametrize("clip", CLIPS)
-def test_a_place_on_the_timeline(window: Callable[..., Window], site: Site, clip: str) -> None:
+def test_seeking_on_the_timeline(window: Callable[..., Window], site: Site, clip: str) -> None:
     editor = window(site, f"/clips/{clip}")
     ruler = editor.box(".ruler")
     for share in (0.9, 0.1, 0.55, 0.999, 0.3, 0.0):
@@ -37,7 +37,7 @@ def test_a_place_on_the_timeline(window: Callable[..., Window], site: Site, clip
         assert editor.picture() == editor.frame()
 
 
-def test_where_it_is_paused(window: Callable[..., Window], site: Site) -> None:
+def test_pausing(window: Callable[..., Window], site: Site) -> None:
     editor = window(site, "/clips/uneven")
     for _ in range(4):
         editor.press("Space")
@@ -49,7 +49,7 @@ def test_where_it_is_paused(window: Callable[..., Window], site: Site) -> None:
         assert editor.picture() == editor.frame()
 
 
-def test_while_it_plays(window: Callable[..., Window], site: Site) -> None:
+def test_playing(window: Callable[..., Window], site: Site) -> None:
     """In every callback of the browser for a frame, the page calls it what it is."""
     editor = window(site, "/clips/steady")
     editor.run("""() => {

@@ -436,7 +436,7 @@ def test_the_keys_of_a_review(window: Callable[..., Window], tmp_path: Path) -> 
         assert editor.message() == "An event of the model cannot be deleted; x rejects it."
 
 
-def test_a_models_event_that_is_joined_to_another_is_rejected_as_its_part(
+def test_a_models_event_that_is_joined_to_another_is_rejected_as_a_part_of_it(
     window: Callable[..., Window], tmp_path: Path
 ) -> None:
     with serve(tmp_path, [DEMO["cube_teleports"]], review=DEMO_ANNOTATIONS) as review:

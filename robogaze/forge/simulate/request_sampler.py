@@ -22,15 +22,15 @@ class RequestSampler:
 
     def __init__(
         self,
-        recipe: SimulationConfig,
+        config: SimulationConfig,
         difficulty: str | None,
         seconds: tuple[float, float] | None,
         fps: tuple[int, int],
         clips: int,
         rng: np.random.Generator,
     ) -> None:
-        self._recipe = recipe
-        self._difficulty = None if difficulty is None else recipe.difficulty(difficulty)
+        self._config = config
+        self._difficulty = None if difficulty is None else config.difficulty(difficulty)
         self._fps, self._rng = fps, rng
         self._lengths_s: list[float] = []
         if seconds is not None:
@@ -45,15 +45,15 @@ class RequestSampler:
         if self._difficulty is not None and "several" in ways:
             low, high = self._difficulty.several
             others = self._others(fault, int(self._rng.integers(low, high + 1)) - 1)
-        elif self._difficulty is None and self._rng.random() < self._recipe.second_fault_share:
-            known = [other for other in self._recipe.faults if other.make in self._recipe.second_faults]
+        elif self._difficulty is None and self._rng.random() < self._config.second_fault_share:
+            known = [other for other in self._config.faults if other.make in self._config.second_faults]
             others = [known[self._rng.integers(len(known))]] if known and not fault.last else []
         return self._request((fault, *others), ways)
 
     def clean(self, number: int) -> ClipRequest:
         """A clean clip: with the next clean variation, or with hard negatives."""
         if self._difficulty is None:
-            return self._request((self._recipe.clean[number % len(self._recipe.clean)],), frozenset())
+            return self._request((self._config.clean[number % len(self._config.clean)],), frozenset())
         low, high = self._difficulty.negatives_per_clip
         names = self._least_used(list(self._difficulty.negatives), int(self._rng.integers(low, high + 1)))
         # The first variation decides the main task.
@@ -96,7 +96,7 @@ class RequestSampler:
         """Other faults made by edits, each of another type, that fit into the same clip."""
         fitting = [
             other
-            for other in self._recipe.faults
+            for other in self._config.faults
             if other.make in EDITS
             and other.type != fault.type
             and not other.tasks

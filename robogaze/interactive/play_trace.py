@@ -109,7 +109,7 @@ def shows_again(replies: Sequence[PlayEntry], signs: Sequence[str]) -> bool:
     return place < len(replies)
 
 
-class Trace:
+class PlayTrace:
     """The entries of a play, in order."""
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from judges.cases import pair
 from robogaze.judges.base import Judgement, unscored
-from robogaze.judges.check import JudgeCheck, check_judge
+from robogaze.judges.judge_check import JudgeCheck, check_judge
 from robogaze.judges.rated_pairs import RatedPair
 
 
@@ -18,7 +18,7 @@ def measured(people: list[float], *runs: list[float | None], units: str = "") ->
         RatedPair(pair(), similarity, {}, unit, "odd" if number % 2 else "even", "")
         for number, (similarity, unit) in enumerate(zip(people, names, strict=True))
     ]
-    judged = [[unscored("no") if one is None else Judgement(one) for one in run] for run in runs]
+    judged = [[unscored("no") if similarity is None else Judgement(similarity) for similarity in run] for run in runs]
     return check_judge(rated, judged, np.random.default_rng(0))
 
 

@@ -8,7 +8,7 @@ from domains.folders import line_of, make_folder
 from making import coverage
 
 from formats.samples import demo_clip, demo_event, make_event, report, write
-from robogaze.datasets.formats.labels import Labels, load_labels
+from robogaze.datasets.formats.label_mapping import Labels, load_labels
 from robogaze.datasets.formats.read import read_annotations
 from robogaze.domains import domain_folders, load_domain
 from robogaze.errors import DomainError, InputError

@@ -9,31 +9,31 @@ import pytest
 pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze[forge]'")
 
 from robogaze.forge.simulate import EDITS
-from robogaze.forge.simulate.requests import RequestSampler
+from robogaze.forge.simulate.request_sampler import RequestSampler
 from robogaze.forge.simulate.simulation_config import SimulatedFault, SimulationConfig, Way
 
 
-def sampler(recipe: SimulationConfig, difficulty: str | None, clips: int = 60) -> RequestSampler:
-    return RequestSampler(recipe, difficulty, (8, 60), (10, 16), clips, np.random.default_rng(0))
+def sampler(config: SimulationConfig, difficulty: str | None, clips: int = 60) -> RequestSampler:
+    return RequestSampler(config, difficulty, (8, 60), (10, 16), clips, np.random.default_rng(0))
 
 
-def test_lengths_are_spread_over_their_range(recipe: SimulationConfig) -> None:
-    requests = sampler(recipe, None)
+def test_lengths_are_spread_over_their_range(config: SimulationConfig) -> None:
+    requests = sampler(config, None)
     lengths = sorted(requests.clean(number).seconds or 0 for number in range(60))
     assert lengths[0] < 8.5
     assert lengths[-1] > 56
     assert np.ptp(np.diff(np.log(lengths))) == pytest.approx(0, abs=1e-9)
 
 
-def test_two_arms_get_the_shortest_clip(recipe: SimulationConfig) -> None:
-    fault = next(fault for fault in recipe.faults if fault.arms == 2)
-    assert (sampler(recipe, "hard").faulty(fault).seconds or 0) < 8.5
+def test_two_arms_get_the_shortest_clip(config: SimulationConfig) -> None:
+    fault = next(fault for fault in config.faults if fault.arms == 2)
+    assert (sampler(config, "hard").faulty(fault).seconds or 0) < 8.5
 
 
-def test_every_way_is_used_and_only_where_it_is_possible(recipe: SimulationConfig) -> None:
-    requests = sampler(recipe, "hard")
+def test_every_way_is_used_and_only_where_it_is_possible(config: SimulationConfig) -> None:
+    requests = sampler(config, "hard")
     used: Counter[str] = Counter()
-    for fault in recipe.faults:
+    for fault in config.faults:
         request = requests.faulty(fault)
         assert 1 <= len(request.ways) <= 3
         assert request.ways <= set(fault.ways)
@@ -42,9 +42,9 @@ def test_every_way_is_used_and_only_where_it_is_possible(recipe: SimulationConfi
     assert set(used) == set(get_args(Way))
 
 
-def test_several_faults_are_of_different_types_and_the_others_are_edits(recipe: SimulationConfig) -> None:
-    requests = sampler(recipe, "hard")
-    found = [requests.faulty(fault) for fault in recipe.faults]
+def test_several_faults_are_of_different_types_and_the_others_are_edits(config: SimulationConfig) -> None:
+    requests = sampler(config, "hard")
+    found = [requests.faulty(fault) for fault in config.faults]
     several = [request for request in found if "several" in request.ways]
     assert several
     for request in several:
@@ -55,8 +55,8 @@ def test_several_faults_are_of_different_types_and_the_others_are_edits(recipe: 
     assert all(len(request.variations) == 1 for request in found if "several" not in request.ways)
 
 
-def test_a_hard_clean_clip_has_hard_negatives(recipe: SimulationConfig) -> None:
-    requests, negatives = sampler(recipe, "hard"), recipe.difficulty("hard").negatives
+def test_a_hard_clean_clip_has_hard_negatives(config: SimulationConfig) -> None:
+    requests, negatives = sampler(config, "hard"), config.difficulty("hard").negatives
     found = [requests.clean(number) for number in range(20)]
     assert {variation.make for request in found for variation in request.variations} == {
         variation.make for variation in negatives.values()

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from robogaze.datasets.check import CheckResult, DecodedFacts, check_entries
 from robogaze.datasets.manifest import ManifestEntry
+from robogaze.datasets.manifest_check import CheckResult, DecodedFacts, check_entries
 from robogaze.errors import VideoError
 
 LATER = 4e9

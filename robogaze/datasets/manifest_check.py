@@ -41,7 +41,7 @@ class DecodedFacts:
 
 
 @dataclass(frozen=True)
-class Problem:
+class ClipProblem:
     """A problem of a clip."""
 
     file: str
@@ -54,7 +54,7 @@ class CheckResult:
     """The number of clips, and their problems in the order of the manifest."""
 
     clips: int
-    problems: tuple[Problem, ...]
+    problems: tuple[ClipProblem, ...]
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -71,24 +71,24 @@ def check_entries(
     for a clip that cannot be read.
     """
     decoded: list[DecodedFacts | None] = []
-    problems: list[list[Problem]] = []
+    problems: list[list[ClipProblem]] = []
     first: dict[str, ManifestEntry] = {}
     content_sha256 = cache(file_sha256)  # many clips may be parts of one file
     for entry in entries:
-        found = [Problem(entry.address, kind, text) for kind, text in _of_entry(entry, written_s, content_sha256)]
+        found = [ClipProblem(entry.address, kind, text) for kind, text in _of_entry(entry, written_s, content_sha256)]
         try:
             facts = decode(entry)
             if (earlier := first.setdefault(facts.pictures, entry)) is not entry:
-                found.append(Problem(entry.address, "duplicate", f"shows the same pictures as {earlier.address}"))
+                found.append(ClipProblem(entry.address, "duplicate", f"shows the same pictures as {earlier.address}"))
             decoded.append(facts)
         except VideoError as error:
-            found.append(Problem(entry.address, "unreadable", f"{error}"))
+            found.append(ClipProblem(entry.address, "unreadable", f"{error}"))
             decoded.append(None)
         problems.append(found)
     usual_fps = median_low([facts.fps for facts in decoded if facts is not None]) if any(decoded) else 0.0
     for entry, clip_facts, found in zip(entries, decoded, problems, strict=True):
         if clip_facts is not None:
-            found += [Problem(entry.address, kind, text) for kind, text in _of_timing(clip_facts, usual_fps)]
+            found += [ClipProblem(entry.address, kind, text) for kind, text in _of_timing(clip_facts, usual_fps)]
     return CheckResult(len(entries), tuple(problem for found in problems for problem in found))
 
 

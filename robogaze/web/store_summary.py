@@ -9,7 +9,7 @@ from robogaze.core.report import Report
 from robogaze.domains import Domain, default_domain, load_domain
 from robogaze.errors import InputError
 from robogaze.reporting.tables import ResultTable
-from robogaze.reporting.tables.table import Row
+from robogaze.reporting.tables.result_table import Row
 from robogaze.store import file_name
 from robogaze.web.adjudicator import AUTHOR
 from robogaze.web.annotation_reports import annotation_report

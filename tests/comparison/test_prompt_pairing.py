@@ -3,7 +3,7 @@
 import pytest
 from checkpoints import annotation, clean_and_faulty, metadata, run
 
-from robogaze.comparison.prompts import by_prompt
+from robogaze.comparison.prompt_pairing import by_prompt
 from robogaze.comparison.runs import ManifestClip
 from robogaze.errors import InputError
 

@@ -6,7 +6,7 @@ import pytest
 
 from interactive.cellar import Cellar
 from robogaze.interactive.environments import Observation
-from robogaze.interactive.trace import PlayEntry, Trace, shown, shows_again
+from robogaze.interactive.play_trace import PlayEntry, PlayTrace, shown, shows_again
 
 
 def reply(message: str = "", turn: int | None = None, **state: Any) -> PlayEntry:
@@ -79,7 +79,7 @@ def test_prompts_show_the_beginning_of_what_is_long() -> None:
 
 
 async def test_the_session_since_its_last_start() -> None:
-    cellar, trace = Cellar(), Trace()
+    cellar, trace = Cellar(), PlayTrace()
     trace.entries.append(PlayEntry.of(await cellar.reset(), step=0, kind="start", tool="start"))
     trace.entries.append(PlayEntry.of(await cellar.act("look"), step=1, kind="act", tool="act", command="look"))
     trace.entries.append(PlayEntry.of(await cellar.reset(), step=2, kind="restart", tool="restart"))

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from robogaze.backends import Completion
-from robogaze.backends.answers import UnreadableAnswer, read_answer, read_completion
+from robogaze.backends.answer_parsing import UnreadableAnswer, read_answer, read_completion
 from robogaze.domains.contract import Answer, Text, list_of
 from robogaze.errors import RequestRefused, ServerFault
 from robogaze.stages.answers import narrowed, one_of

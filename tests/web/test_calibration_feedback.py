@@ -46,13 +46,13 @@ def annotate(client: httpx2.Client, clip_id: str, *events: dict[str, object]) ->
     return feedback
 
 
-def test_they_come_first(ann: httpx2.Client) -> None:
+def test_calibration_clips_come_first(ann: httpx2.Client) -> None:
     rows = ann.get("/api/queue").json()["clips"]
     assert [row["calibration"] for row in rows] == [True, True, False]
     assert rows[2]["clip_id"] == "lid"
 
 
-def test_nothing_of_the_key_is_shown_before(ann: httpx2.Client) -> None:
+def test_the_key_is_hidden_before_the_submission(ann: httpx2.Client) -> None:
     assert "hangs in the air" not in ann.get("/api/clips/cup").text
 
 
