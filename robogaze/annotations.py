@@ -25,7 +25,7 @@ _log = logging.getLogger("robogaze")
 
 @runtime_checkable
 class HasUnreadable(Protocol):
-    """Loaded reports that also know which clips have none, such as the result of `robogaze.score`."""
+    """Loaded reports that also list the clips without a report, such as the result of `robogaze.score`."""
 
     @property
     def unreadable(self) -> tuple[Unreadable, ...]:
@@ -42,9 +42,9 @@ class ReadOptions:
 
     `format` is the name of a format, "auto" to recognise it. `fps` (frames a second) and `first_frame` (0 or 1, the
     number of the first frame) apply to formats that count in frames and do not state them. With `lenient`, a part that
-    does not fit is skipped, counted and reported; otherwise it is an error. `domain` is a name or a folder whose labels
-    foreign labels are read as, the built-in default if None. `author` selects one author where a source has several.
-    `mixed` allows labels of different taxonomies or versions.
+    does not fit is skipped, counted and reported; otherwise it is an error. `domain` is a name or a folder; foreign
+    labels are mapped to the labels of this domain. None means the built-in default. `author` selects one author where a
+    source has several. `mixed` allows labels of different taxonomies or versions.
     """
 
     format: str = "auto"
@@ -89,7 +89,7 @@ class NamedSource:
 
     @property
     def label(self) -> str:
-        """The name, else that of the folder, or of the file without its suffix.
+        """The name if there is one, else the name of the folder, or of the file without its suffix.
 
         Raises InputError for loaded values without a name.
         """
@@ -121,9 +121,9 @@ def named_sources(sources: Mapping[str, Source] | Sequence[Source] | Source) -> 
 class SourceReader:
     """Reads sources with one set of options.
 
-    Foreign labels are read as those of `labels`, None to leave them. `as_written` keeps the intervals of a release's
-    file for its own evaluator. `skipped` collects the parts that were skipped. The logger `robogaze` gets a sentence
-    for each part that was skipped or read in a special way, unless the reader is `quiet`.
+    Foreign labels are mapped to `labels`; None leaves them unchanged. `as_written` keeps the intervals exactly as in a
+    release's file, for the release's own evaluator. `skipped` collects the parts that were skipped. The logger
+    `robogaze` gets a sentence for each part that was skipped or read in a special way, unless the reader is `quiet`.
     """
 
     options: ReadOptions
@@ -135,9 +135,9 @@ class SourceReader:
     def read(self, source: NamedSource, clips: Mapping[str, ClipAnnotation] | None = None) -> list[ClipAnnotation]:
         """The annotations of a source.
 
-        `clips` are annotations of the same clips, by clip id, such as those of the other side; their frame times are
-        used for files that give frame numbers without times. Raises InputError with file, line and key for what does
-        not fit, unless `lenient`.
+        `clips` are annotations of the same clips, by clip id, such as the references of predictions; their frame times
+        are used for files that give frame numbers without times. Raises InputError with file, line and key for what
+        does not fit, unless `lenient`.
         """
         if source.path is None:
             assert not isinstance(source.source, str | Path)
@@ -163,7 +163,9 @@ class SourceReader:
     def with_ids_of(
         self, references: Sequence[ClipAnnotation], annotations: Sequence[ClipAnnotation], label: str
     ) -> list[ClipAnnotation]:
-        """Annotations under the clip ids of the references of the same clips: by id, then sha256, then file stem."""
+        """The annotations with the clip ids of the references of the same clips. Clips are matched by id, then by
+        sha256, then by file stem.
+        """
         found = match_clip_ids(references, annotations)
         if found.by["sha256"] or found.by["stem"]:
             self._warn(f"{label}: clips paired {found}")

@@ -2,8 +2,8 @@
 
     clip -> frames -> evidence -> context -> hypotheses -> verdicts -> events -> report
 
-`open_clip` decodes a clip once and measures its signals on the way; `diagnose` runs a pipeline over it. The report
-holds what was found, what was not examined, and what every model was shown.
+`open_clip` decodes a clip once and measures its signals at the same time; `diagnose` runs a pipeline over it. The
+report holds what was found, what was not examined, and what every model was shown.
 """
 
 import math
@@ -34,7 +34,7 @@ _LIBRARIES = ("av", "httpx2", "numpy", "opencv-python-headless", "pydantic")
 
 @dataclass(frozen=True)
 class OpenClip:
-    """A decoded clip: its record, its frames and, if the pipeline measures, its signals."""
+    """A decoded clip: its record, its frames and, if the pipeline measures signals, its signals."""
 
     clip: Clip
     decoded: DecodedClip
@@ -148,8 +148,9 @@ def _clip_record(entry: ManifestEntry, decoded: DecodedClip) -> Clip:
 async def diagnose(opened: OpenClip, pipeline: Pipeline, models: Models | None = None) -> Report:
     """Run a pipeline over a clip.
 
-    Whatever a model answers, there is a report: `coverage` says what was not examined, `failures` why.
-    Raises RunStopped when the run must stop, and what is the fault of the program or of the domain.
+    `diagnose` always returns a report, whatever a model answers: `coverage` says what was not examined, and `failures`
+    says why. Raises RunStopped when the run must stop. Errors that are the fault of the program or of the domain are
+    also raised.
     """
     clip = opened.clip
     client = ModelClient(pipeline.domain, clip, opened.decoded, models)
@@ -178,7 +179,7 @@ async def diagnose(opened: OpenClip, pipeline: Pipeline, models: Models | None =
 
 
 def _unseen(pipeline: Pipeline, client: ModelClient) -> tuple[tuple[int, int], ...]:
-    """Ranges of frames that no examining stage was shown; a stage that measures sees every frame."""
+    """Ranges of frames that were not shown to any stage that examines; a stage that measures sees every frame."""
     if any(stage.examines() and stage.role() is None for _, stage in pipeline.stages):
         return ()
     shown = {

@@ -108,7 +108,7 @@ async def _follows_schema(model: Model, rng: random.Random) -> DoctorCheck:
             "(set structured: none if the server refuses requests)"
         )
         return DoctorCheck(what=what, ok=False, message=message)
-    return DoctorCheck(what=what, ok=True, message="it did, although the prompt asked for prose")
+    return DoctorCheck(what=what, ok=True, message="it followed the schema, although the prompt asked for prose")
 
 
 def _counts_tokens(model: Model, completion: Completion | None) -> Iterator[DoctorCheck]:
@@ -119,7 +119,7 @@ def _counts_tokens(model: Model, completion: Completion | None) -> Iterator[Doct
         yield DoctorCheck(what=what, ok=False, message="the server counts none; tokens and cost will be unknown")
         return
     message = f"{completion.prompt_tokens} in, {completion.completion_tokens} out"
-    cached = "" if completion.cached_tokens is not None else "; it does not count cached tokens"
+    cached = "" if completion.cached_tokens is not None else "; the server does not count cached tokens"
     yield DoctorCheck(what=what, ok=True, message=message + cached)
 
 

@@ -62,7 +62,7 @@ class FailureKind(StrEnum):
 
     @property
     def unanswered(self) -> bool:
-        """No answer came: the request may be sent again, and the next start of the run sends it again."""
+        """No answer was received: the request may be sent again, and the next start of the run sends it again."""
         return self in (
             FailureKind.UNREACHABLE,
             FailureKind.RATE_LIMITED,
@@ -72,7 +72,7 @@ class FailureKind(StrEnum):
 
     @property
     def retried_on_request(self) -> bool:
-        """An answer came that could not be used: `--retry-failed` requests another one."""
+        """An answer was received but could not be used: `--retry-failed` requests another one."""
         return self in (FailureKind.REFUSED, FailureKind.INVALID_ANSWER, FailureKind.UNDECIDED)
 
 
@@ -195,7 +195,9 @@ class BuildFailed(RobogazeError):
 
 
 class BackendError(RobogazeError):
-    """A request to a model got no answer. `kind` is that of the subclass; without a subclass it is not retried."""
+    """A request to a model got no answer. Each subclass has its own `kind`; an error without a subclass is not
+    retried.
+    """
 
     kind = FailureKind.REFUSED
 

@@ -10,10 +10,10 @@ chosen, and pairs with weight 0 are dropped: under this weight, events that do n
 Two other weights are S * IoU (the GLIDE paper) and S alone (GLIDE's released evaluator).
 
 IoU is between unions of spans, on frames (the default; RoboGaze, A.2.4) or exact. On frames a span covers the frames
-whose time lies in it. A span that covers none, because it is shorter than a frame and lies between two, covers the
-frame shown at its start: an event is never too short to be matched. A span that starts after the end of the last frame
-(which is taken to last as long as the one before it) covers no frame and overlaps with nothing. Frame intervals have an
-exclusive end, so a perfect single-frame event has IoU 1; in the released evaluator it has 0.
+whose time lies in it. A span that covers no frame, because it is shorter than a frame and lies between two frames,
+covers the frame shown at its start: an event is never too short to be matched. A span that starts after the end of the
+last frame (which is taken to last as long as the one before it) covers no frame and overlaps with nothing. Frame
+intervals have an exclusive end, so a perfect single-frame event has IoU 1; in the released evaluator it has 0.
 
 All arrays have one row per reference and one column per prediction.
 """
@@ -100,7 +100,7 @@ def match_pairs(similarity: Matrix, iou: Matrix, same_dimension: Flags, weightin
     what a failed judgement counts as.
     """
     if not ((similarity >= 0) & (similarity <= 1)).all():
-        raise ValueError("similarities must lie in [0, 1]; decide what a pair without a judgement counts as")
+        raise ValueError("similarities must be in [0, 1]; choose a similarity for each pair without a judgement")
     from scipy.optimize import linear_sum_assignment  # slow to import, and many commands import this module only
 
     weights = weighting.weights(similarity, iou, same_dimension)
@@ -115,7 +115,7 @@ def match_pairs(similarity: Matrix, iou: Matrix, same_dimension: Flags, weightin
 
 
 def same_dimension(references: Sequence[AnnotatedEvent], predictions: Sequence[AnnotatedEvent]) -> Flags:
-    """Whether two events have the same primary dimension (RoboGaze, A.1); False if one has none."""
+    """Whether two events have the same primary dimension (RoboGaze, A.1); False if either event has none."""
     flags = [
         reference.dimension is not None and reference.dimension == other.dimension
         for reference in references
@@ -132,7 +132,8 @@ def iou_matrix(
 ) -> Matrix:
     """The IoU of every pair, in [0, 1]; NaN if a side gives no time.
 
-    `frame_times_s` are the clip's, ascending. Without them the IoU is exact, whatever `iou` says.
+    `frame_times_s` are the times of the clip's frames, ascending. Without frame times the IoU is exact, even if `iou`
+    is "frames".
     """
     frames = frame_times_s if iou == "frames" and frame_times_s is not None and len(frame_times_s) else None
     rows, columns = ([_runs(event.spans, frames) for event in side] for side in (references, predictions))
@@ -161,7 +162,7 @@ def _runs(spans: Sequence[Span], frame_times_s: Sequence[float] | None) -> Runs 
 
 
 def _frames(span: Span, times_s: Sequence[float]) -> tuple[int, int]:
-    """The frames of a span, end exclusive; both the same if it covers none."""
+    """The first frame of a span and the frame after its last frame; both are equal if the span covers no frame."""
     first, end = (bisect_left(times_s, edge - RESOLUTION) for edge in (span.start, span.end))
     if first < end:
         return first, end

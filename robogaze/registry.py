@@ -25,7 +25,9 @@ Part = TypeVar("Part")
 
 @dataclass(frozen=True)
 class Registry(Generic[Part]):
-    """The parts of one kind by name. `own` maps a name to `module:attribute`; a module alone is its own part."""
+    """The parts of one kind by name. `own` maps a name to `module:attribute`; if only a module is given, the module
+    itself is the part.
+    """
 
     kind: str
     own: Mapping[str, str]

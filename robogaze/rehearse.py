@@ -31,7 +31,7 @@ _DURATION_S, _FPS, _SIDE_PX = 4, 8, 64
 async def rehearse(pipeline: Pipeline) -> None:
     """Run a pipeline on a clip of noise with the simplest answers, with and without an instruction.
 
-    Raises DomainError for a stage that fails, and for results of which no valid report can be made.
+    Raises DomainError for a stage that fails, and for results from which no valid report can be made.
     """
     clip, decoded, signals = noise_clip(pipeline.measures)
     config = ModelsConfig(models={"rehearsal": ModelConfig(kind="scripted")}, roles={"vlm": "rehearsal"})

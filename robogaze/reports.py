@@ -81,7 +81,8 @@ class Reports(Sequence[Report]):
         return data_frame(rows, (*_CLIP_COLUMNS, *(f"coverage.{name}" for name in dimensions)))
 
     def events_to_dataframe(self) -> "DataFrame":
-        """One row per event. `spans` holds all its spans in seconds, `start_s` and `end_s` their outer ends.
+        """One row per event. `spans` holds all its spans in seconds, `start_s` the first start and `end_s` the last
+        end.
 
         Raises MissingExtra without pandas.
         """
@@ -96,7 +97,7 @@ class Reports(Sequence[Report]):
 def load_reports(path: str | Path) -> Reports:
     """Load the reports of a run folder, a folder of reports, a report or a JSONL file of reports.
 
-    Raises InputError with file, line and key for what is not a report, and if there is no file of reports.
+    Raises InputError with file, line and key if a file or line is not a report, and if there is no file of reports.
     """
     reports = tuple(report for _, report in iter_reports(Path(path)))
     return Reports(reports, StoredRun(Path(path)).unreadable if Path(path).is_dir() else ())

@@ -1,7 +1,7 @@
 """Work in threads that never keep a program from ending.
 
-When Python ends, it waits for the threads of `asyncio.to_thread`. The threads of this module are daemons, for which it
-does not wait. Work that calls `check` ends as soon as nobody waits for its result any more.
+When Python ends, it waits for the threads of `asyncio.to_thread`. The threads of this module are daemons, and Python
+does not wait for daemons. Work that calls `check` ends as soon as nobody waits for its result any more.
 
 A thread that has done its work waits for more, because OpenCV loads its font in each thread that writes text, which
 takes about 0.1 s.
@@ -52,8 +52,8 @@ _cores: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKe
 
 
 async def on_core(work: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-    """`in_thread` for work that a processor does: at most as many at a time as there are cores; others would only use
-    memory.
+    """`in_thread` for CPU-bound work: at most as many threads work at a time as there are cores, because more would
+    only use memory.
     """
     free = _cores.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(os.cpu_count() or 1))
     async with free:
@@ -86,7 +86,7 @@ def start_thread(work: Callable[[], Result], result: "Future[Result]") -> None:
 
 
 def _serve(jobs: _Jobs) -> None:
-    """Do work as it comes; ends when as many threads as there are cores wait for work already."""
+    """Do work as it comes; ends if as many threads as there are cores already wait for work."""
     thread = threading.current_thread()
     ends = False
     while not ends:
@@ -104,7 +104,7 @@ def _serve(jobs: _Jobs) -> None:
 
 
 def _settle(tell: Callable[[Any], None], value: object) -> None:
-    """Hand a result over, unless nobody waits for it."""
+    """Hand a result over if somebody waits for it."""
     try:
         tell(value)
     except InvalidStateError:

@@ -1,4 +1,4 @@
-"""Agreement of annotators, from reports alone, and how a human scores in the metrics of a system.
+"""How far annotators agree, computed from reports alone, and how a human scores in the metrics used for a system.
 
 agree.py                robogaze.agree: read, match, measure
 annotator_agreement.py  the whole result

@@ -1,15 +1,16 @@
 """What annotators agree on, and what needs adjudication: the rules of RoboGaze, A.2.3.
 
 Events of a group (see `event_matching`) are merged if every two of them overlap with an IoU of at least 0.6: the spans
-are united. Dimension and type are kept if all who name one name the same. Severities at most 1 apart are averaged; a
-half rounds up, to the more severe one. The longest description is kept. What they do not agree on is left out of the
-merged event.
+are united. The dimension is kept if all annotators who give one give the same dimension; the same holds for the type.
+Severities at most 1 apart are averaged; a half rounds up, to the more severe one. The longest description is kept. What
+the annotators do not agree on is left out of the merged event.
 
     adjudication   an event is settled if all annotators of the clip report it and nothing is in dispute; all else goes
                    to a person. A clip with an open event is "partial": not finished.
     consensus      an event is in the consensus of some annotators if more than half of them report it and its times can
-                   be merged. It serves as the reference for another annotator, as long as there is no adjudication. If
-                   they report events but agree on none, there is no consensus, and the clip does not count as clean.
+                   be merged. The consensus serves as the reference for another annotator until there is an
+                   adjudication. If the annotators report events but agree on none, there is no consensus, and the clip
+                   does not count as clean.
 """
 
 import math
@@ -37,7 +38,9 @@ AUTHOR = "consensus"
 
 @dataclass(frozen=True)
 class MergedEvent:
-    """Events merged to one. `disputes` say what they do not agree on; `timed` whether their times can be merged."""
+    """Events merged into one. `disputes` say what the annotators do not agree on; `timed` says whether the times of the
+    events can be merged.
+    """
 
     finding: AnnotatedEvent
     timed: bool
@@ -87,7 +90,9 @@ def adjudicate(matched: Sequence[MatchedClip], iou: Overlap) -> Adjudication:
 
 
 def consensus(clip: MatchedClip, iou: Overlap) -> ClipAnnotation:
-    """What more than half of a clip's annotators agree on; "partial" if they agree on none of their events."""
+    """The events that more than half of a clip's annotators agree on; the status is "partial" if there are events but
+    none is agreed on.
+    """
     merged = [
         merge(unit, clip.annotated, iou)
         for unit in clip.units
@@ -98,7 +103,7 @@ def consensus(clip: MatchedClip, iou: Overlap) -> ClipAnnotation:
 
 
 def merge(unit: EventGroup, clip: ClipAnnotations, iou: Overlap) -> MergedEvent:
-    """The events of a group as one, under the name of the event whose description is kept."""
+    """Merge the events of a group into one event, with the name of the event whose description is kept."""
     reported = [(author, found) for author, found in zip(clip.authors, unit, strict=True) if found is not None]
     found = [event for _, event in reported]
     overlap = _least_overlap(found, clip, iou)
@@ -126,7 +131,7 @@ def merge(unit: EventGroup, clip: ClipAnnotations, iou: Overlap) -> MergedEvent:
 
 
 def named(annotation: ClipAnnotation) -> ClipAnnotation:
-    """An annotation whose events have the names that are unique among several annotators' events."""
+    """The annotation with its events renamed, so that event names are unique among several annotators."""
     return replace(
         annotation,
         findings=tuple(replace(event, id=event_name(annotation.author, event)) for event in annotation.findings),
@@ -140,7 +145,7 @@ def _least_overlap(found: Sequence[AnnotatedEvent], clip: ClipAnnotations, iou: 
 
 
 def _shared(noun: str, given: Sequence[tuple[str, str | None]]) -> tuple[str | None, str]:
-    """The one label that is named, None if there is none or several; and the dispute, empty without one."""
+    """The label if exactly one is given, else None; and the dispute, empty if there is none."""
     labels = {label for _, label in given if label is not None}
     if len(labels) > 1:
         return None, _dispute(noun, given)
@@ -189,7 +194,9 @@ def _consensus_annotation(clip: ClipAnnotations, findings: Sequence[AnnotatedEve
 
 
 def _coverage(clip: ClipAnnotations) -> Mapping[str, CoverageState] | None:
-    """What all annotators looked for is examined, what only some of them looked for is not; None for all."""
+    """The state of each dimension: examined if all annotators looked for it, not examined if only some of them did;
+    None means all dimensions.
+    """
     if clip.dimensions is None:
         return None
     named = sorted({name for annotation in clip.annotations for name in annotation.coverage or ()})

@@ -23,11 +23,12 @@ async def agree_async(
     environ: Mapping[str, str] | None = None,
     reading: ReadOptions | None = None,
 ) -> AgreementResult:
-    """Measure how far annotators agree, how a human scores as a system would, and what needs adjudication.
+    """Measure how far annotators agree and how a human scores in the metrics of a system, and find what needs
+    adjudication.
 
-    Each source holds the annotations of one annotator, or of several; in a mapping by name or as "NAME=PATH" it holds
-    those of one, who gets that name. See `robogaze.evaluate` for `judge`, `rubric` and `environ`. Raises InputError for
-    what cannot be read or compared.
+    Each source holds the annotations of one or several annotators. A source that is named, in a mapping or as
+    "NAME=PATH", holds the annotations of one annotator, who gets that name. See `robogaze.evaluate` for `judge`,
+    `rubric` and `environ`. Raises InputError for what cannot be read or compared.
     """
     reading, config = reading or ReadOptions(), config or AgreementConfig()
     opened = open_judge(judge, rubric or reading.rubric(), environ)

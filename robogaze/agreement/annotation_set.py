@@ -1,4 +1,4 @@
-"""Who annotated which clips: those with complete annotations by two or more annotators, and the others.
+"""Who annotated which clips: the clips with complete annotations by two or more annotators, and all other clips.
 
 Only dimensions that all annotators of a clip looked for are compared: if an annotator looked for some dimensions only,
 the others' events in other dimensions are excluded and counted.
@@ -19,9 +19,10 @@ Dimensions = frozenset[str] | None
 class ClipAnnotations:
     """A clip with the complete annotations of two or more annotators.
 
-    `annotations` are in the order of the authors' names and hold only events in `dimensions`, those that all of them
-    looked for; events are in the order of their contents. `dataset` is the clip's value of the field that clips are
-    resampled within, empty without one. `frame_times_s` and `duration_s` are from any annotation that has them.
+    `annotations` are in the order of the authors' names. They hold only events in `dimensions`, the dimensions that all
+    authors looked for; events are in the order of their contents. `dataset` is the clip's value of the field within
+    which clips are resampled; empty if the clip has no value. `frame_times_s` and `duration_s` are from any annotation
+    that has them.
     """
 
     clip_id: str
@@ -46,9 +47,9 @@ class ClipAnnotations:
 class AnnotationSet:
     """The clips of several annotators.
 
-    `clips` are in the order of their ids. The others are listed: `single_annotator` clips, complete by one annotator
-    only, `unfinished` annotations (clip, author), and `no_shared_dimensions`, clips whose annotators looked for nothing
-    in common. `excluded_events` counts the events outside shared dimensions.
+    `clips` are in the order of their ids. Other clips and annotations are listed: `single_annotator`, the clips
+    completed by one annotator only; `unfinished`, annotations as (clip, author); and `no_shared_dimensions`, the clips
+    whose annotators looked for no dimension in common. `excluded_events` counts the events outside shared dimensions.
     """
 
     annotators: tuple[str, ...]
@@ -100,7 +101,7 @@ def event_name(author: str, event: AnnotatedEvent) -> str:
 
 
 def common_dimensions(annotations: Sequence[ClipAnnotation]) -> Dimensions:
-    """The dimensions that all authors looked for; None if no annotation says, which means all."""
+    """The dimensions that all authors looked for; None means all dimensions, if no annotation states its dimensions."""
     covered_by_each = [covered for annotation in annotations if (covered := annotation.covered) is not None]
     return frozenset.intersection(*covered_by_each) if covered_by_each else None
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class AgreementResult:
     """The result of `robogaze.agree`; `failed` counts the pairs of overlapping events without a judgement.
 
-    `unjudged` are all pairs of descriptions without one.
+    `unjudged` are all pairs of descriptions without a judgement.
     """
 
     config: AgreementConfig
@@ -46,7 +46,8 @@ class AgreementResult:
     unjudged: tuple[DescriptionPair, ...] = ()
 
     def to_dataframe(self) -> "DataFrame":
-        """One row per group of clips and measure; `group` is all, dataset, dimension or pair, `name` which of them.
+        """One row per group of clips and measure; `group` is all, dataset, dimension or pair, and `name` says which
+        data set, dimension or pair.
 
         Raises MissingExtra without pandas.
         """
@@ -99,7 +100,7 @@ async def measure_agreement(annotation_set: AnnotationSet, judge: Judge, config:
 
 
 def _dimensions(matched: Sequence[MatchedClip]) -> list[str]:
-    """The dimensions that were looked for, as far as that is known, and those of events."""
+    """The dimensions that were looked for, as far as they are known, and the dimensions of the events."""
     looked_for = {name for clip in matched for name in clip.annotated.dimensions or ()}
     found = {
         event.dimension

@@ -3,12 +3,13 @@
 With two annotators, each is scored against the other. With more, each is scored against the consensus of the others
 (see `adjudication`). Clips on which the others agree on none of their events have no consensus, and are counted. An
 annotator on a clip is scored as a system would be: same matching, same rows, same means, same judge. A clip with a
-failed judgement is excluded; the bounds give the values if all failed pairs were unrelated, or the same.
+failed judgement is excluded; the bounds give the values for the cases that all failed pairs are unrelated, or that all
+are the same.
 
-The ceiling pools all annotators: `macro` is the mean over annotator and clip, `micro` is over all their events. Clips,
-or prompts if clips share one, are the units, with all their annotators. This also holds for shares of clips: Wilson's
-interval would be too narrow, because a clip counts once for each annotator. The row of one annotator is computed as
-a system's row.
+The ceiling pools all annotators: `macro` is the mean over annotator and clip, `micro` is over all their events. The
+units are clips, or prompts if several clips share a prompt; a unit includes all its annotators. This also holds for
+shares of clips: Wilson's interval would be too narrow, because a clip counts once for each annotator. The row of one
+annotator is computed as a system's row.
 """
 
 from collections.abc import Sequence
@@ -43,8 +44,9 @@ class CeilingScores:
 class Ceiling:
     """The ceiling, for all clips, by data set and by annotator.
 
-    `without` counts the annotations that could not be scored, because the others have no consensus on the clip, and
-    `failed` those excluded for a failed judgement; `worst` and `best` are the bounds, None if none failed.
+    `without` counts the annotations that could not be scored because the others have no consensus on the clip. `failed`
+    counts the annotations that were excluded because a judgement failed. `worst` and `best` are the bounds, None if no
+    judgement failed.
     """
 
     whole: CeilingScores
@@ -99,7 +101,7 @@ async def human_ceiling(
 
 
 def _only(chosen: Sequence[bool], rows: Matrix) -> Matrix:
-    """The rows with zeros in those that are not chosen, which removes them from every sum."""
+    """The rows, with those that are not chosen set to zero, which removes them from every sum."""
     return np.where(np.array(chosen, dtype=np.bool_)[:, None], rows, 0.0)
 
 
@@ -116,7 +118,7 @@ def _others(clip: MatchedClip, author: str, config: EvaluationConfig) -> ClipAnn
 def _rows(
     trials: Sequence[_Trial], similarities_of_trials: Sequence[Matrix], value: float, config: EvaluationConfig
 ) -> Matrix:
-    """The rows of all trials, with a value in the place of failed judgements."""
+    """The rows of all trials, with `value` used for failed judgements."""
     rows = [
         base_row(trial.reference, trial.annotation, np.where(np.isnan(similarity), value, similarity), config)
         for trial, similarity in zip(trials, similarities_of_trials, strict=True)
@@ -152,7 +154,7 @@ class _Frame:
         return {name: found(0, index, int(n[0, index])) for index, name in enumerate(METRICS)}
 
     def _sums(self, rows: Matrix) -> Sums | None:
-        """The sums over clips, each with the rows of its annotators; None without a row."""
+        """The sums over clips, each clip with the rows of its annotators; None if no row holds an annotation."""
         if not _accounts(rows):
             return None
         ends = np.searchsorted([trial.place for trial in self.trials], range(1, len(self.matched)))
@@ -166,7 +168,7 @@ class _Frame:
 
 
 def _accounts(rows: Matrix) -> int:
-    """How many rows hold an account."""
+    """The number of rows that hold an annotation."""
     return int(rows[:, COLUMNS.index("clips")].sum())
 
 

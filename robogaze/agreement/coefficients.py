@@ -1,6 +1,7 @@
-"""The numbers of an agreement, for any selection of clips: all, a data set, two annotators, one dimension.
+"""The agreement scores for any selection of clips: all clips, a data set, two annotators, or one dimension.
 
-Clips, or prompts if clips share one, are resampled; the events and the pairs of annotators of a clip are drawn with it.
+Clips are resampled, or prompts if several clips share a prompt; each clip is drawn with its events and its pairs of
+annotators.
 """
 
 import math
@@ -45,8 +46,9 @@ class AgreementScores:
     `timeline_alpha`          Krippendorff's alpha for unitizing: when is anything wrong?
     `detection_cohen`, `dimension_cohen`  the mean of Cohen's kappa over the pairs of annotators
 
-    `clips` and `events` are what they are computed from, `unscored` counts the matched pairs without a judgement, and
-    `bounds` are the mean similarities if all of these were unrelated, or the same; None if there are none.
+    `clips` and `events` are the numbers of clips and events that the scores are computed from. `unscored` counts the
+    matched pairs without a judgement. `bounds` are the mean similarities if all unscored pairs were unrelated, or the
+    same; None if there are no unscored pairs.
     """
 
     detection_kappa: Estimate
@@ -84,7 +86,7 @@ def measure(
     config: AgreementConfig,
     dimension: str | None = None,
 ) -> AgreementScores:
-    """The numbers for some clips; for one dimension, if it is given."""
+    """The agreement scores for some clips, or for one dimension of them if it is given."""
     choice = Slice.of(matched, annotators, dimension)
     clips = [clip.annotated for clip in choice.matched]
     units = [clip.unit(config.units) for clip in clips]
@@ -193,7 +195,7 @@ class _Sample:
         return Clusters(self.resamples, tuple(of))
 
     def _none(self) -> Estimate:
-        """The undefined estimate for a lack of matched events, with the reason."""
+        """An undefined estimate, with the reason why there are no matched events."""
         if not self.choice.matched:
             return undefined(NO_CLIPS)
         return undefined(NO_MATCHES if self.choice.events else NO_EVENTS)

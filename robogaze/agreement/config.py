@@ -1,4 +1,4 @@
-"""The options of an agreement; every result carries them."""
+"""The options for measuring agreement; every result includes them."""
 
 from typing import Annotated
 
@@ -13,8 +13,9 @@ from robogaze.matching import Overlap
 class AgreementConfig(Data):
     """How events are matched, and clips resampled.
 
-    `match` is what two annotators' events are matched by. `by` is the clip field that names data sets: clips are
-    resampled within each; clips with the same value of the field `units` are resampled together.
+    `match` is the weight by which two annotators' events are matched. `by` is the clip field that names data sets;
+    clips are resampled within each data set. `units` is the clip field whose equal values mark clips that are resampled
+    together.
     """
 
     match: By = "iou*similarity"

@@ -69,7 +69,7 @@ class MatchedClip:
         return self.annotated.annotations[annotator].findings[number]
 
     def only(self, authors: Collection[str]) -> "MatchedClip | None":
-        """The same for some of the annotators; None if fewer than two of them annotated the clip."""
+        """The matched clip with only some of the annotators; None if fewer than two of them annotated the clip."""
         kept = [number for number, name in enumerate(self.annotated.authors) if name in authors]
         if len(kept) < 2:
             return None

@@ -1,8 +1,8 @@
 """Which kappa to use, and the mean of Cohen's kappa over all pairs of annotators.
 
-Two annotators have Cohen's kappa. More have Fleiss' if every unit has the same number of ratings, whoever gave them,
-otherwise Krippendorff's nominal alpha, which allows missing ratings. The choice is made once, for all clips, so that
-the rows of a table hold the same statistic.
+For two annotators, the kappa is Cohen's. For more annotators, it is Fleiss' kappa if every unit has the same number of
+ratings, whoever gave them. Otherwise it is Krippendorff's nominal alpha, which allows missing ratings. The choice is
+made once, for all clips, so that the rows of a table hold the same statistic.
 """
 
 from collections.abc import Hashable, Sequence
@@ -63,7 +63,9 @@ def _given(unit: Sequence[Hashable | None]) -> list[Hashable]:
 
 
 def _mean(kappas: Floats) -> Floats:
-    """The mean of the defined values over the last axis; summed in order of size, not of the pairs."""
+    """The mean of the defined values over the last axis; values are summed in order of size, so that the order of the
+    pairs does not matter.
+    """
     defined = ~np.isnan(kappas)
     whole = np.sort(np.where(defined, kappas, 0.0), axis=-1).sum(axis=-1)
     return ratio(whole, defined.sum(axis=-1).astype(np.float64))

@@ -64,8 +64,8 @@ class Ratings:
 class RatingAgreement:
     """Krippendorff's nominal alpha of all units, and of the units of each label (see `stats.alpha_by_class`).
 
-    A unit belongs to the label of most of its ratings. `units` counts all, `once` those rated fewer than twice, which
-    are excluded, `tied` those that belong to several labels in equal parts.
+    A unit belongs to the label of most of its ratings. `units` counts all units, `once` the units rated fewer than
+    twice, which are excluded, and `tied` the units whose ratings are split equally between several labels.
     """
 
     annotators: tuple[str, ...]

@@ -1,8 +1,8 @@
 """The ratings of some clips.
 
-For one dimension these are the clips whose annotators all looked for it, the question "any event of this dimension?",
-"this dimension or another?" for matched events, and the matched events that either side assigns to the dimension. If
-only events that both sides assign to it were taken, disputed events would be left out.
+For one dimension, the clips are those whose annotators all looked for it. The ratings answer "any event of this
+dimension?" for clips and "this dimension or another?" for matched events. The matched events are those that either side
+assigns to the dimension. Using only events that both sides assign to the dimension would leave out disputed events.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,7 +31,7 @@ class Slice:
 
     @classmethod
     def of(cls, matched: Iterable[MatchedClip], annotators: Sequence[str], named: str | None = None) -> "Slice":
-        """All of some clips, or what belongs to a dimension."""
+        """Everything in some clips, or only what belongs to one dimension."""
         looked_for = (
             clip
             for clip in matched
@@ -53,14 +53,14 @@ class Slice:
         return self.named is None or event.dimension == self.named
 
     def detection(self) -> list[list[Rating]]:
-        """For each clip whether each annotator reports an event."""
+        """Whether each annotator reports an event, for each clip."""
         return [
             self._placed(clip, [any(map(self.has, annotation.findings)) for annotation in clip.annotated.annotations])
             for clip in self.matched
         ]
 
     def dimensions(self) -> list[tuple[int, list[Rating]]]:
-        """For each matched event the dimension each annotator gives it, or whether it is the named one."""
+        """The dimension that each annotator gives to each matched event, or whether it is the named dimension."""
         return [
             (place, self._placed(clip, [None if found is None else self._label(found) for found in unit]))
             for place, clip in enumerate(self.matched)
@@ -72,12 +72,12 @@ class Slice:
         return event.dimension if self.named is None or event.dimension is None else self.has(event)
 
     def _placed(self, clip: MatchedClip, ratings: Sequence[Rating]) -> list[Rating]:
-        """Ratings of a clip's annotators at the places they have among all annotators."""
+        """The ratings of a clip's annotators, each at the annotator's position among all annotators."""
         given = dict(zip(clip.annotated.authors, ratings, strict=True))
         return [given.get(name) for name in self.annotators]
 
     def severities(self) -> list[tuple[int, list[Rating]]]:
-        """For each matched event its severities."""
+        """The severities of each matched event."""
         return [
             (place, [found.severity for found in unit if found is not None])
             for place, clip in enumerate(self.matched)
@@ -93,7 +93,9 @@ class Slice:
                     yield place, match
 
     def shares(self) -> Floats:
-        """For each clip, over its pairs of annotators: the number of matched events and of events, (clips, 2)."""
+        """The number of matched events and the number of events of each clip, summed over its pairs of annotators;
+        shape (clips, 2).
+        """
         rows = np.zeros((len(self.matched), 2))
         for place, clip in enumerate(self.matched):
             counts = [sum(map(self.has, annotation.findings)) for annotation in clip.annotated.annotations]

@@ -119,7 +119,7 @@ class Backend(Protocol):
     async def ready(self) -> str | None:
         """Check that requests can be sent and return the name of the served model, None when it is not known.
 
-        Raises BackendError, Unreachable in particular, when they cannot.
+        Raises BackendError, Unreachable in particular, when requests cannot be sent.
         """
 
     async def close(self) -> None:

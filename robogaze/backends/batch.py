@@ -30,7 +30,9 @@ def open_backend(config: ModelConfig, environ: Mapping[str, str]) -> "BatchBacke
 
 
 class BatchBackend:
-    """A model behind a batch service. `name` is the served model's; empty leaves it out of the requests."""
+    """A model behind a batch service. `name` is the name of the served model; if it is empty, requests do not name a
+    model.
+    """
 
     def __init__(self, config: ModelConfig) -> None:
         """Read the answers in the folder. Raises InputError without a folder and for an invalid line."""

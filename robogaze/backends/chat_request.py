@@ -4,8 +4,8 @@ Images are data URLs in the request, each after its label. With `send: video` co
 video, which vLLM reads. The request then states the time of every frame, because vLLM would otherwise keep 32 frames
 and assume one per second.
 
-A request can name a picture in place of sending it (`PictureReferences`): by the address of a file, or by the SHA-256
-of a picture that the server already has.
+A request can refer to a picture instead of sending it (`PictureReferences`): by the address of a file, or by the
+SHA-256 of a picture that the server already has.
 
 The pictures of a request are megabytes, and many requests wait for their answers at once. So a body is sent in chunks,
 and each picture is read and encoded when its chunk is sent.
@@ -27,8 +27,8 @@ from robogaze.core.pictures import FrameImage
 class PictureReferences:
     """The references to pictures that are not sent, by SHA-256.
 
-    `files` are their addresses as files. With `known`, each picture has its SHA-256 as `uuid` (vLLM), and those that
-    are known to the server are named by it alone.
+    `files` are their addresses as files. With `known`, each picture has its SHA-256 as `uuid` (vLLM); for a picture
+    that the server already has, only the `uuid` is sent.
     """
 
     files: Mapping[str, str] = field(default_factory=dict)
@@ -74,13 +74,13 @@ def request_body(
 
 @dataclass(frozen=True)
 class StreamedBody:
-    """A body as JSON, in texts and the images between them; `len` is its size in bytes."""
+    """A body as JSON, split into texts and the images between them; `len` is its size in bytes."""
 
     parts: tuple[bytes | FrameImage, ...]
 
     @classmethod
     def of(cls, request: Request, model: ModelConfig, references: PictureReferences = SEND_ALL) -> "StreamedBody":
-        """The body of a request, as `request_body`."""
+        """The body of a request; see `request_body`."""
         images: list[FrameImage] = []
         mark = token_hex(16)  # no text of a request contains it
 

@@ -142,7 +142,7 @@ class ModelConfig(Data):
 
     @property
     def urls(self) -> tuple[str, ...]:
-        """The addresses of its servers; empty for OpenAI itself."""
+        """The addresses of the model's servers; empty for OpenAI itself."""
         return () if self.url is None else tuple(url.strip() for url in self.url.split(","))
 
     @property

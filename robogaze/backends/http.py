@@ -130,7 +130,7 @@ class HttpClient:
 
     @property
     def _key_forms(self) -> tuple[str, ...]:
-        """The key as it is, and as JSON and URLs escape it."""
+        """The key unchanged, and as escaped in JSON and in URLs."""
         key = self.key
         return (key, key.replace("/", "\\/"), quote(key, safe="")) if key else ()
 

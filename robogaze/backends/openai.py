@@ -132,7 +132,8 @@ class OpenAIBackend:
             raise ServerFault(f"{self._server} sent a reply that cannot be read ({reason})") from error
 
     async def ready(self) -> str | None:
-        """Check that the server answers; the name of the served model, None where the server does not list it.
+        """Check that the server answers and return the name of the served model, None where the server does not list
+        it.
 
         Raises Unreachable, or RequestRefused for a wrong key or a redirect.
         """

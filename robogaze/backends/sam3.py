@@ -46,7 +46,7 @@ class Sam3:
         return {"kind": "sam3", "name": self.name}
 
     async def ready(self) -> None:
-        """Load the weights. Raises InputError when they cannot be loaded."""
+        """Load the weights. Raises InputError when the weights cannot be loaded."""
         await in_thread(self._load)
 
     def masks(self, box: Box) -> Masks:

@@ -44,7 +44,7 @@ class When(Data):
 
 
 class ScriptedError(Data):
-    """An error to raise in place of a reply; `retry_after_s` is for rate_limited."""
+    """An error to raise instead of a reply; `retry_after_s` is for rate_limited."""
 
     kind: FailureKind
     message: str = "scripted"

@@ -63,7 +63,9 @@ def _secrets(value: Any, place: str) -> Iterator[str]:
 
 
 def check_key_is_not_in(settings: str, key: str | None) -> None:
-    """Raise InputError where the key is in settings that reports show. A short key may be there by chance."""
+    """Raise InputError where the key is in settings that reports show. Short keys are not checked, because they may
+    occur in the settings by chance.
+    """
     if key is not None and len(key) >= _MIN_KEY_LENGTH and key in settings:
         raise InputError(
             "a model's API key is in its name, url, server or extra_body, which reports show; remove it there"

@@ -45,7 +45,7 @@ class TransformersBackend:
         return {"kind": "transformers", "name": self.name}
 
     async def ready(self) -> None:
-        """Load the model. Raises RequestRefused when it cannot be loaded."""
+        """Load the model. Raises RequestRefused when the model cannot be loaded."""
         await in_thread(self._load)
 
     async def complete(self, request: Request) -> Completion:

@@ -163,7 +163,7 @@ def _share(
 
 
 def _names(name: str | None, annotators: str | None) -> tuple[str, ...]:
-    """All who share the clips."""
+    """The names of all people who share the clips."""
     names = tuple(part.strip() for part in (annotators or name or "").split(",") if part.strip())
     if not names:
         raise click.UsageError("say who annotates: --as NAME")
@@ -185,10 +185,10 @@ def _check_extra() -> None:
 
 @dataclass(frozen=True)
 class _KeptAddress:
-    """The token of each annotator, and the last port of each server by its annotators.
+    """The token of each annotator, and the last port of each server, by the names of its annotators.
 
-    They are kept next to the store, in a file that only its owner can read, so that an open page finds a server that is
-    started again and saves what it could not save before.
+    Tokens and ports are kept next to the store, in a file that only its owner can read. An open page then finds a
+    restarted server and saves what it could not save before.
     """
 
     tokens: dict[str, str] = field(default_factory=dict)
@@ -203,7 +203,7 @@ class _KeptAddress:
             return cls()
 
     def at(self, people: tuple[str, ...], port: int) -> _KeptAddress:
-        """The same with this port, and a token for everyone."""
+        """The kept address with this port, and with a token for each person."""
         tokens = {person: self.tokens.get(person) or secrets.token_urlsafe(24) for person in people}
         return _KeptAddress({**self.tokens, **tokens}, {**self.ports, ",".join(people): port})
 
@@ -219,7 +219,7 @@ def _kept_file(store: Path) -> Path:
 
 
 def _listening(host: str, port: int, last: int) -> socket.socket:
-    """A socket that listens; without a port, on the last one, or on a free one if that is in use.
+    """A listening socket. If no port is given, the last port is used, or a free port if the last one is in use.
 
     Raises InputError if the address cannot be used.
     """

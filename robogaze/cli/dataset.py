@@ -181,10 +181,10 @@ def _decode(entry: ManifestEntry, advance: Callable[[int], None]) -> DecodedFact
 def export(run: Path, to: str | None, keep: str | None, dimensions: tuple[str, ...], out: Path) -> int:
     """Write the reports of a RUN in another format (--to), or a manifest of its clean clips (--keep).
 
-    A clip is clean in a dimension if the dimension was examined or ruled out, and nothing in it was found or is
-    undecided. --keep clean writes clean.jsonl, a manifest of the clips that are clean in every requested dimension. For
-    episodes of a LeRobot data set, --keep clean also writes episodes.json, a list of the episodes that are clean in
-    every camera.
+    A clip is clean in a dimension if the dimension was examined or ruled out, and has no event and nothing undecided.
+    --keep clean writes clean.jsonl, a manifest of the clips that are clean in every requested dimension. For episodes
+    of a LeRobot data set, --keep clean also writes episodes.json, a list of the episodes that are clean in every
+    camera.
     """
     from robogaze.errors import InputError
     from robogaze.reporting.wording import count

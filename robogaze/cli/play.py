@@ -50,7 +50,7 @@ _LOGGED_S = 15.0
 @click.option("--domain", default="interactive", show_default=True,
               help="Domain with agents: the name of a built-in domain, or a folder.")  # fmt: skip
 @click.option("--memory", type=click.Choice(["none", "in_session", "cross_session", "both"]),
-              help="What the agent remembers.  [default: that of the agent]")  # fmt: skip
+              help="What the agent remembers. [default: as set for the agent]")  # fmt: skip
 @click.option(
     "--seed", type=int, help="Seed of the first session; each further session adds 1.  [default: as set for the model]"
 )

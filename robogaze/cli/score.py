@@ -148,7 +148,9 @@ def write_page(run: ScoringRun) -> Path | None:
 
 
 def _tracker(text: str | None, shard: str | None, engine: str) -> Tracker | None:
-    """The tracker of --track. Refused for a shard, because its numbers would look like those of the run."""
+    """The tracker of --track. The option is refused for a shard, because the shard's numbers would look like those of
+    the run.
+    """
     if text is not None and (shard is not None or engine == "datatrove"):
         raise click.UsageError(
             "--track cannot be used with --shard or --engine datatrove; once the run is merged, use robogaze compare "
@@ -205,7 +207,9 @@ def _shard_arguments(context: click.Context) -> list[str]:
 
 
 def _say_missing_instructions(run: ScoringRun) -> None:
-    """Print which dimensions need an instruction that clips do not have; without a model none of them is examined."""
+    """Print which dimensions need an instruction that clips do not have. Without a model, none of these dimensions is
+    examined.
+    """
     from robogaze.reporting.wording import count, listed
 
     without = sum(

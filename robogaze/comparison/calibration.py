@@ -1,7 +1,7 @@
 """Corrections for the judge's own errors, from clips that people annotated.
 
-One calibration for all runs shifts them all alike, so it changes no order. With a calibration of each run's own clips,
-differences are corrected too: a judge may err more often about one checkpoint than about another.
+A single calibration for all runs shifts all of them equally, so it does not change their order. With a calibration of
+each run's own clips, differences are corrected too: a judge may err more often about one checkpoint than about another.
 
 The annotated clips are of the same kind as the runs' clips and judged by the same pipeline, so that the judge's errors
 are the same. Only clips that are complete on both sides are used. Of a run, only the complete clips are used.
@@ -48,7 +48,7 @@ def pair_calibration(predictions: Run, references: Run, runs: Sequence[Run], *, 
     """Pair predictions with references by clip id.
 
     Raises InputError if no clip is on both sides, if a clip is not the same file on both sides, and, unless `mixed`, if
-    the predictions were made by another judge than the runs.
+    the predictions and the runs were made by different judges.
     """
     if not mixed:
         _check_same_judge(predictions, runs)

@@ -39,9 +39,9 @@ def compare(
 ) -> Comparison:
     """Compare checkpoints: which is better, in what, by how much, and whether the difference is significant.
 
-    Each run holds the reports of one checkpoint: a path (a run folder, a folder of reports, JSONL) or loaded reports,
-    in a mapping by name or as "NAME=PATH"; without a name a run has that of its path. `by` splits every run by a clip
-    field, such as `checkpoint`.
+    Each run holds the reports of one checkpoint: a path (a run folder, a folder of reports, JSONL) or loaded reports.
+    Runs are named in a mapping or as "NAME=PATH"; a run without a name gets the name of its path. `by` splits every run
+    by a clip field, such as `checkpoint`.
 
     The other runs are compared with the `baseline`: the name or the path of a run, which need not be among `runs`.
     Without a baseline, all pairs are compared. `pair_by` is a key in `robogaze.comparison.prompt_pairing.KEYS`, "auto"
@@ -100,7 +100,7 @@ class _RunReader:
         return parts if alone else [replace(part, name=f"{run.name}/{part.name}") for part in parts]
 
     def _are_reports(self, source: NamedSource) -> bool:
-        """Whether a source holds reports, which name their domain; foreign labels need the labels of one."""
+        """Whether a source holds reports, which name their domain; foreign labels need the labels of a domain."""
         if source.path is None:
             return True
         log = ReadLog()
@@ -120,7 +120,9 @@ class _RunReader:
 def _with_baseline(
     runs: list[Run], sources: Sequence[NamedSource], baseline: str | Path | None, reader: _RunReader, *, split: bool
 ) -> tuple[list[Run], str | None]:
-    """The runs and the name of the baseline, which may be a path: of one of the runs, or of one more run."""
+    """The runs and the name of the baseline. The baseline may be given as the path of one of the runs, or of an
+    additional run.
+    """
     if baseline is None or str(baseline) in (run.name for run in runs):
         return runs, None if baseline is None else str(baseline)
     try:

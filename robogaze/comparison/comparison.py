@@ -34,12 +34,11 @@ if TYPE_CHECKING:
 class Comparison:
     """The result of `robogaze.compare`.
 
-    The rate that runs are compared by is called the clean rate here, whatever its `scope`. `pairs` are the runs against
-    the baseline, or, without a baseline, each run against the runs before it. `verdicts` are their results in
-    sentences. `order` lists the
-    runs by their clean rate, best first; `bands` groups those without a significant difference. `ranks` are by the
-    clean rate over the prompts that all runs share. `corrected` is by run, `labels` counts the labels used for each (0
-    for none); both are empty without a calibration.
+    The rate used to compare runs is called the clean rate here, whatever its `scope`. `pairs` are the runs against the
+    baseline, or, without a baseline, each run against the runs before it. `verdicts` are their results in sentences.
+    `order` lists the runs by their clean rate, best first; `bands` groups those without a significant difference.
+    `ranks` are by the clean rate over the prompts that all runs share. `corrected` has the corrected estimates of each
+    run, and `labels` the number of labels used for each run (0 for none); both are empty without a calibration.
     """
 
     runs: tuple[Run, ...]
@@ -69,7 +68,7 @@ class Comparison:
 
     @property
     def units(self) -> int:
-        """The number of prompts that all runs share; of a single run, its own."""
+        """The number of prompts that all runs share; for a single run, the number of its prompts."""
         shared = self.prompts.shared(*range(len(self.runs)))
         return len({self.prompts.unit[prompt] for prompt in shared})
 
@@ -97,9 +96,9 @@ def compare_runs(
 ) -> Comparison:
     """Compare runs; `baseline` is the name of one of them.
 
-    `sample` corrects all runs alike; `samples`, by the names of runs, each with labels of its own clips, which also
-    corrects differences, verdicts and bands. Raises InputError for runs that cannot be compared (see
-    `check_comparable`, `by_prompt`), and for a baseline that is none of them.
+    `sample` corrects all runs in the same way. `samples` gives, by run name, labels of each run's own clips; with
+    these, differences, verdicts and bands are also corrected. Raises InputError for runs that cannot be compared (see
+    `check_comparable`, `by_prompt`), and if the baseline is not one of the runs.
     """
     check_comparable(runs, mixed=mixed)
     base, config = _position(runs, baseline), replace(config, scope=scope_of(runs))
@@ -175,7 +174,7 @@ def _position(runs: Sequence[Run], baseline: str | None) -> int | None:
 
 
 def _against(runs: int, baseline: int | None) -> list[tuple[int, int]]:
-    """Which pairs are compared: the later run, or the one that is not the baseline, comes first."""
+    """The pairs to compare; in each pair, the later run, or the run that is not the baseline, comes first."""
     if baseline is not None:
         return [(run, baseline) for run in range(runs) if run != baseline]
     return [(later, earlier) for earlier, later in combinations(range(runs), 2)]

@@ -13,7 +13,7 @@ clean_rate       the difference to the baseline is not below minus this value, w
 events_per_clip  likewise the upper end; or `at_most`, for the value itself
 unscored         the share of clips that are unscored, unreadable or missing
 
-Every run but the baseline is checked. A rule that cannot be decided has failed.
+Every run but the baseline is checked. A rule that cannot be decided counts as failed.
 """
 
 from dataclasses import dataclass, replace
@@ -36,7 +36,7 @@ Confidence = Field(default=0.95, gt=0.5, lt=1)
 
 
 class NoNewTypes(Data):
-    """No type of this severity or above that the baseline does not have."""
+    """Every type of this severity or above must also occur in the baseline."""
 
     severity: Severity
 

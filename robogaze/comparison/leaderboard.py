@@ -160,7 +160,9 @@ def _label_shares(
 def _means(
     annotations: Sequence[ClipAnnotation], units: Sequence[str], clean: Estimate, config: ComparisonConfig
 ) -> Mapping[str, Estimate]:
-    """Every measure, over units; n counts the scored clips. `clean` is the clean rate as of independent clips."""
+    """Every measure, over units; n counts the scored clips. `clean` is the clean rate, computed as if clips were
+    independent.
+    """
     table = rows(annotations, config.scope)
     known = sum(scored(annotation) for annotation in annotations)
     if not known:
@@ -175,7 +177,7 @@ def _means(
 
 
 def _with_prompts(sums: Sums, clean: Estimate, config: ComparisonConfig) -> Estimate:
-    """The clean rate with the interval of the effective number of independent clips, if several share a prompt."""
+    """The clean rate; if several clips share a prompt, its interval uses the effective number of independent clips."""
     if not sums.clustered:
         return clean
     spread = JackknifeError.of(influences(sums, MEASURES[CLEAN]), stratum_numbers(sums))

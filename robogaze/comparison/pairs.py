@@ -1,9 +1,11 @@
 """Two runs against each other, on the prompts they share.
 
-Only prompts that both runs have a clip of count, so what makes a prompt hard for both cancels out. The clean rate is a
+Only prompts for which both runs have a clip are counted, so effects of a prompt that is hard for both runs cancel out.
+The clean rate is a
 share: its difference has Newcombe's interval and McNemar's p (`stats.proportions`). The other measures have Student's
-over the prompts whose clips were both scored (`stats.jackknife`). If several clips share a prompt, so do shares.
-Differences are the first run minus the second; the measure says whether lower is better.
+interval and p over the prompts whose clips were both scored (`stats.jackknife`). If several clips share a prompt,
+Student's interval and p are also used for shares. Differences are the first run minus the second; the measure says
+whether lower is better.
 """
 
 from collections import Counter
@@ -175,7 +177,7 @@ def adjusted_pairs(pairs: Sequence[RunPair], level: float) -> tuple[RunPair, ...
 
 
 def _adjust_groups(groups: Sequence[Mapping[str, Difference]], level: float) -> list[Mapping[str, Difference]]:
-    """Differences adjusted as one family, in their groups again."""
+    """The differences, adjusted together as one family and returned in their groups."""
     found = iter(adjusted([difference for group in groups for difference in group.values()], level))
     return [{name: next(found) for name in group} for group in groups]
 
@@ -185,8 +187,8 @@ def bands(
 ) -> tuple[tuple[int, ...], ...]:
     """Groups of runs that do not differ significantly, from `order`, best first; p is adjusted for all pairs.
 
-    A run joins the band above it if it differs from no run of that band; otherwise it starts the next one. So no two
-    runs of a band differ; two runs of different bands may not differ, either.
+    A run joins the band above it if it differs from no run of that band; otherwise it starts the next one. Two runs in
+    the same band therefore do not differ significantly. Two runs in different bands may also not differ significantly.
     """
     apart = dict(zip(pairs, adjusted(list(pairs.values()), level), strict=True))
     found: list[list[int]] = []

@@ -52,7 +52,7 @@ class Run:
     `annotations` and `metadata` are by clip id; a clip without metadata comes from a foreign format. `unreadable`
     counts clips whose video could not be read, `at` lists the addresses that are known. `listed` are the clips of the
     run's manifest, empty without one. If this run is part of a split run, `unplaced` counts the unreadable clips of the
-    whole run of which the part is not known; they are in no part's numbers.
+    whole run whose part is not known; these clips are in no part's numbers.
     """
 
     name: str
@@ -83,7 +83,7 @@ class Run:
         return cls(name, by_clip, metadata, len(unreadable), listed, unreadable)
 
     def split_by(self, name: str) -> Iterator["Run"]:
-        """A run for each value of a clip field, in order, also for a value of which no clip has a report.
+        """One run for each value of a clip field, in order, including values for which no clip has a report.
 
         Clips without a report, and unreadable ones, are assigned by the manifest; see `unplaced` for the others. Raises
         InputError for a report without the field.
@@ -174,9 +174,11 @@ def _lines(manifest: Path) -> Iterator[dict[str, Any]]:
         try:
             found = from_json(line)
         except ValueError as error:
-            raise InputError(f"{manifest}:{number} is damaged: {error}; it is the run's own list of clips") from error
+            raise InputError(
+                f"{manifest}:{number} is damaged: {error}; this file is the run's own list of clips"
+            ) from error
         if not isinstance(found, dict) or not isinstance(found.get("clip_id"), str):
-            raise InputError(f"{manifest}:{number}: clip_id is missing; it is the run's own list of clips")
+            raise InputError(f"{manifest}:{number}: clip_id is missing; this file is the run's own list of clips")
         yield found
 
 
@@ -192,7 +194,7 @@ def _unreadable(listed: Path) -> tuple[str, ...]:
 
 
 def check_comparable(runs: Sequence[Run], *, mixed: bool) -> None:
-    """Check that runs are a comparison of checkpoints.
+    """Check that the runs can be compared as checkpoints.
 
     Raises InputError for two runs with the same name, a run of several checkpoints, and, unless `mixed`, for different
     taxonomies, versions of the domain's files, pipelines or models.
@@ -216,7 +218,7 @@ def check_comparable(runs: Sequence[Run], *, mixed: bool) -> None:
 
 
 def _identities(runs: Sequence[Run]) -> Mapping[str, Mapping[str, str]]:
-    """For everything that must be the same, its values, each with the first place it occurs."""
+    """The values of everything that must be the same in all runs, each with the first place where it occurs."""
     met: dict[str, dict[str, str]] = {
         name: {} for name in ("taxonomies", "versions of the domain's files", "pipelines", "models")
     }

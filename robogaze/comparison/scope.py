@@ -30,7 +30,7 @@ class Scope:
         return "clean rate" if self.dimensions is None else "nothing-found rate"
 
     def renamed(self, measure: str) -> str:
-        """A measure's name in JSON: that of the rate is its key."""
+        """The name of a measure in JSON; the rate is named by its key."""
         return self.key if measure == "clean_rate" else measure
 
     def counts(self, annotation: ClipAnnotation) -> bool:
@@ -39,7 +39,7 @@ class Scope:
 
 
 def scope_of(runs: Sequence[Run]) -> Scope:
-    """The scope of a comparison; all dimensions also if no run has a complete clip."""
+    """The scope of a comparison; it covers all dimensions even if no run has a complete clip."""
     complete = [
         [annotation for annotation in run.annotations.values() if annotation.status == "complete"] for run in runs
     ]

@@ -38,8 +38,8 @@ def step_of(name: str) -> int | None:
 def trend(names: Sequence[str], prompts: PromptPairing, config: ComparisonConfig) -> Trend | None:
     """The trend, with intervals from resampled prompts.
 
-    None if a name gives no step, two give the same or differ in more than it, there are fewer than MIN_STEPS, or no
-    prompt is shared.
+    None if a name gives no step, two names give the same step or differ in more than the step, there are fewer than
+    MIN_STEPS steps, or the runs share no prompt.
     """
     steps = [step for name in names if (step := step_of(name)) is not None]
     alike = len({_STEP.sub("", name) for name in names}) == 1

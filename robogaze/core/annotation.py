@@ -39,8 +39,9 @@ class AnnotatedEvent:
     `dimension` and `type` are ids of the taxonomy, `secondary` further dimensions. `severity` is 1 to 5, `confidence`
     in [0, 1]; None when not given. `written` holds the intervals of a released file, None for other sources.
 
-    For events of interactive play: `difficulty` is how hard a documented bug is to find, `reproduction` are the steps
-    that show it, and `reproduced` whether they showed it again; None and empty when not given.
+    For events of interactive play: `difficulty` is how hard a documented bug is to find. `reproduction` are the steps
+    that show the bug, and `reproduced` says whether the steps showed the bug again. They are None or empty when not
+    given.
     """
 
     id: str
@@ -69,8 +70,9 @@ class ClipAnnotation:
     """The events that one author reports in one clip.
 
     Annotations are paired by `clip_id`, else by `clip_sha256`, else by the stem of `clip_file`; the last two are None
-    when not known. `status` is a report's; a person's finished annotation is "complete". `coverage` gives the state of
-    each dimension; None means that all were examined. `candidates` are the events from which a confidence threshold
+    when not known. `status` is the status of a report; a person's finished annotation is "complete". `coverage` gives
+    the state of each dimension; None means that all were examined. `candidates` are the events from which a confidence
+    threshold
     selects: those that a critic accepted or rejected, empty where none are stored. `frame_times_s` are in seconds,
     ascending; None when not known, and overlap is then measured in seconds instead of frames. `duration_s` is in
     seconds. `taxonomy` and `fingerprint` identify the domain of a report, None for other formats. `fields` holds the
@@ -98,7 +100,9 @@ class ClipAnnotation:
 
     @property
     def verdict(self) -> Verdict:
-        """Faulty with an event; clean if complete, without events and with every dimension covered; else undecided."""
+        """ "faulty" if there are events; "clean" if the annotation is complete, without events and with every dimension
+        covered; else "undecided".
+        """
         if self.findings:
             return "faulty"
         covers = self.coverage is None or covers_all(self.coverage.values())

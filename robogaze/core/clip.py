@@ -116,7 +116,7 @@ class Clip(Data):
     def _start_and_end_go_together(self) -> Self:
         if (self.start_s is None) != (self.end_s is None):
             raise ValueError(
-                "start_s and end_s need each other: give both for a part of the file, none for the whole file"
+                "start_s and end_s need each other: give both for a part of the file, or neither for the whole file"
             )
         if self.start_s is not None and self.end_s is not None and self.end_s <= self.start_s:
             raise ValueError("end_s must be after start_s")
@@ -124,7 +124,7 @@ class Clip(Data):
 
     @property
     def address(self) -> str:
-        """The file, with the part of it if the clip is a part."""
+        """The file; if the clip is a part of the file, with that part."""
         return address(self.uri, self.start_s, self.end_s)
 
     @property

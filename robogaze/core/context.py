@@ -1,7 +1,7 @@
 """What stages find out about a clip before they look for faults: memories, observations, segments, routes, tracks.
 
-A model writes memories and observations to a contract in the domain's prompts. Code passes them on and reads only the
-fields in this module.
+A model writes memories and observations according to a contract in the domain's prompts. Code passes them on and reads
+only the fields in this module.
 """
 
 from collections.abc import Mapping

@@ -28,7 +28,9 @@ class Coverage(Data):
 
 
 def furthest(*coverages: Coverage) -> Coverage:
-    """The coverage with the most informative state; the last one of equals. Raises ValueError without arguments."""
+    """The coverage with the most informative state; the last one if several have this state. Raises ValueError without
+    arguments.
+    """
     return min(reversed(coverages), key=lambda coverage: get_args(CoverageState).index(coverage.state))
 
 

@@ -34,5 +34,5 @@ class Estimate:
 
 
 def undefined(why: str, n: int = 0) -> Estimate:
-    """An estimate without a value. `why` gives the reason, `n` the number of units that were there."""
+    """An estimate without a value. `why` gives the reason, `n` the number of available units."""
     return Estimate(math.nan, n=n, why=why)

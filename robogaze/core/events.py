@@ -32,7 +32,7 @@ class Box(Data):
 
     @property
     def area(self) -> float:
-        """As a share of the view, in (0, 1]."""
+        """The area as a share of the view, in (0, 1]."""
         return (self.right - self.left) * (self.bottom - self.top)
 
     def iou(self, other: Self) -> float:
@@ -97,7 +97,8 @@ class Hypothesis(Claim):
     """A claim and its verdict.
 
     `verdict` is "unverified" until a stage decides; `reason` explains the decision. `merged_into` is the id of the
-    hypothesis that a merged one is part of. `proposed_by` names the source: a dimension's specialist, a rule, a sample.
+    hypothesis into which a merged hypothesis was merged. `proposed_by` names the source: a dimension's specialist, a
+    rule, a sample.
     """
 
     verdict: HypothesisVerdict = "unverified"
@@ -113,7 +114,7 @@ class Hypothesis(Claim):
 
 
 class Reproduction(Data):
-    """Commands that show an event of an interactive play, from a fresh session on.
+    """Commands that show an event of an interactive play, starting from a fresh session.
 
     `reproduced` tells whether a replay of the commands showed the event again; None if the environment could not replay
     them. `recorded` is the number of commands before they were shortened. `replays` is the number of replays after the

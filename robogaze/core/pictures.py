@@ -31,7 +31,7 @@ class Picture(Data):
 
 
 class Content(Protocol):
-    """The bytes of a picture, in memory or where `bytes(content)` reads them."""
+    """The bytes of a picture, which are in memory or are read by `bytes(content)`."""
 
     def __bytes__(self) -> bytes: ...
 

@@ -6,7 +6,8 @@ coverage   for every dimension of the domain: examined, ruled_out, partial or no
 status     complete; partial (something failed or stayed undecided); unscored (no dimension was examined)
 verdict    faulty (an event); clean (complete, no event, every dimension examined or ruled out); else undecided
 
-Status and verdict follow from the other fields. They are written for the reader and checked when a report is read.
+Status and verdict follow from the other fields. Status and verdict are written for the reader and checked when a report
+is read.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -45,8 +46,8 @@ AnyClaim = TypeVar("AnyClaim", bound=Claim)
 class DomainRef(Data):
     """The domain of a report.
 
-    `taxonomy` is a hash of the labels and their definitions; reports can be compared if it is equal. `fingerprint` is a
-    hash of all files of the domain, prompts and pipelines included.
+    `taxonomy` is a hash of the labels and their definitions; reports with the same hash can be compared. `fingerprint`
+    is a hash of all files of the domain, prompts and pipelines included.
     """
 
     id: str
@@ -129,7 +130,7 @@ class Provenance(Data):
 
 
 def checked_schema(given: Any) -> Any:
-    """Return the schema version. Raises ValueError for another version than SCHEMA_VERSION."""
+    """Return the schema version. Raises ValueError for any version other than SCHEMA_VERSION."""
     if given != SCHEMA_VERSION:
         raise ValueError(f"this report has schema {given}, but schema {SCHEMA_VERSION} is needed; score the clip again")
     return given
@@ -204,8 +205,8 @@ class Report(Data):
     def clean_in(self, dimensions: Collection[str]) -> bool:
         """Whether these dimensions are examined or ruled out, without an event and without anything undecided.
 
-        Without dimensions, False if a failure concerns all dimensions, otherwise True. Raises KeyError for an unknown
-        dimension.
+        If no dimensions are given, the result is False if a failure concerns all dimensions, otherwise True. Raises
+        KeyError for an unknown dimension.
         """
         if any(failure.dimension is None for failure in self.failures):
             return False

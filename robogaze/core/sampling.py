@@ -113,7 +113,7 @@ def evenly(numbers: Sequence[int], count: int) -> tuple[int, ...]:
 def unseen_spans(
     spans: Iterable[Span], shown: Iterable[int], times_s: Sequence[float], duration_s: float, longest_s: float = 1.0
 ) -> tuple[Span, ...]:
-    """The stretches inside some spans that exceed `longest_s` without a shown frame; empty if there are none.
+    """The parts of the spans in which no frame is shown for longer than `longest_s`; empty if there are none.
 
     A stretch begins with a frame that is not shown and ends before the next shown frame, or at the end of its span.
     """
@@ -164,7 +164,8 @@ def close_up(spans: Sequence[Span], times_s: Sequence[float], count: int, beside
 
 
 def claim_parts(span: Span, times_s: Sequence[float], count: int = 16) -> Mapping[int, ClaimPart]:
-    """The frames that show a claim, `count` of them (all in a shorter clip), ascending, and the part each one shows.
+    """The frames that show a claim, ascending, and the part that each frame shows; `count` frames, or all frames of a
+    shorter clip.
 
     The first frame of the clip, the frame before the onset, the frames around the onset one by one, frames spread over
     the middle, the frames around the offset one by one unless the span lasts to the end of the clip, and the last frame
@@ -179,7 +180,7 @@ def claim_parts(span: Span, times_s: Sequence[float], count: int = 16) -> Mappin
 
 
 def _ranked_parts(span: Span, times_s: Sequence[float]) -> Iterator[tuple[int, ClaimPart]]:
-    """The frames of a clip with their parts, the most telling first; a frame may be repeated."""
+    """The frames of a clip with their parts, the most informative first; a frame may be repeated."""
     inside = sorted(frames_in([span], times_s)) or [max(bisect_right(times_s, span.start) - 1, 0)]
     first, last, final = inside[0], inside[-1], len(times_s) - 1
     lasts = last == final
@@ -206,7 +207,7 @@ def _ranked_parts(span: Span, times_s: Sequence[float]) -> Iterator[tuple[int, C
 
 
 def _halves(first: int, last: int) -> Iterator[int]:
-    """The frames that halve the gaps between those before: the quarters, the eighths and so on."""
+    """The frames that halve the gaps left by earlier frames: at the quarters, then at the eighths, and so on."""
     parts = 4
     while parts <= last - first:
         yield from (first + round(number * (last - first) / parts) for number in range(1, parts, 2))

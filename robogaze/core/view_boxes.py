@@ -1,8 +1,8 @@
 """Where the views are: in a frame of the video, and in the picture of a frame that models and readers are shown.
 
 In a picture, a band with the frame's number and time is above everything. Below it are the views at one size, with a
-gap between them and, if there are several, each under a band with its name. They are arranged in the rows and columns
-that make the picture's longer side the shortest.
+gap between them and, if there are several, each under a band with its name. The views are arranged in the rows and
+columns that make the picture's longer side the shortest.
 """
 
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ def fitted_size(size: Size, max_side_px: int) -> Size:
 def columns_of(count: int, view_size: Size) -> int:
     """The number of columns in which `count` views of a size make the picture's longer side the shortest.
 
-    Of arrangements that are equal in this, the one with the fewest columns.
+    If several arrangements are equal in this, the one with the fewest columns is used.
     """
 
     def longer_side(columns: int) -> int:
@@ -51,7 +51,7 @@ def columns_of(count: int, view_size: Size) -> int:
 
 
 def arranged_size(count: int, view_size: Size, columns: int) -> Size:
-    """The size of views in rows of `columns`, with the bands of their names if they are several."""
+    """The size of views in rows of `columns`, with the bands of their names if there are several views."""
     if count == 1:
         return view_size
     rows = -(-count // columns)

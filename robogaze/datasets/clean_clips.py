@@ -102,7 +102,7 @@ def _chosen_of(source: ImportSource, clips: Sequence[tuple[Path, Clip, bool]]) -
 
 
 def _covers(clip: Clip, episode: lerobot.EpisodeVideo) -> bool:
-    """Whether a clip of the same file is the episode, to within one frame."""
+    """Whether a clip of the same file starts and ends where the episode does, to within one frame."""
     ends = ((episode.start_s, clip.start_s), (episode.end_s, clip.end_s))
     if any((end is None) != (other is None) for end, other in ends):
         return False

@@ -1,7 +1,8 @@
 """Text files: JSON, JSONL, tables (CSV, TSV) and Markdown, with the line of every value.
 
 The content decides the kind, not the name: a table starts with neither `{` nor `[`, Markdown with `# `; a JSONL file
-has a complete object on its first line and more lines after it. A JSONL file is read line by line, other files at once.
+has a complete object on its first line and more lines after it. A JSONL file is read line by line, other files as a
+whole.
 """
 
 import csv
@@ -105,7 +106,9 @@ class Document:
         return _table(self._text())
 
     def where(self, place: Place) -> tuple[int | None, str]:
-        """The line and the dotted key of a place. In a table, the last number in `place` is that of the row, from 0."""
+        """The line and the dotted key of a place. In a table, the last number in `place` is the row number, counted
+        from 0.
+        """
         if place and isinstance(self.value, Table):
             row = [step for step in place if isinstance(step, int)][-1]
             return self.value.rows[row].line, dotted(tuple(step for step in place if isinstance(step, str)))

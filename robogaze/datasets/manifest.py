@@ -78,7 +78,7 @@ class ManifestEntry(Data):
 
     @property
     def address(self) -> str:
-        """The clip's file, with the part if the clip is one: `file.mp4#t=5.2,10.1`."""
+        """The clip's file, followed by the part if the clip is only a part of the file: `file.mp4#t=5.2,10.1`."""
         return address(self.path.as_posix(), self.start_s, self.end_s)
 
     def check_content(self, content_sha256: str) -> None:
@@ -107,8 +107,8 @@ class ManifestEntry(Data):
 
 
 def stem_of(name: str) -> str:
-    """A file's stem as a clip id: without accents, each run of other characters as an underscore; `clip` if nothing is
-    left.
+    """A file's stem as a clip id: accents are removed, and each run of characters other than letters, digits, `.` and
+    `-` becomes an underscore; `clip` if nothing is left.
     """
     plain = (character for character in normalize("NFKD", name) if not combining(character))
     safe = "".join(character if character.isalnum() or character in ".-" else "_" for character in plain)
@@ -158,7 +158,9 @@ def find_entries(paths: Sequence[Path], **given: Any) -> tuple[ManifestEntry, ..
 
 
 def with_given(entries: Sequence[ManifestEntry], **given: Any) -> tuple[ManifestEntry, ...]:
-    """Entries with the fields in `given` that are not None. Raises InputError for two clips with one clip_id."""
+    """Entries, updated with the fields in `given` that are not None. Raises InputError for two clips with one
+    clip_id.
+    """
     fields = {name: value for name, value in given.items() if value is not None}
     changed = tuple(entry.with_(**fields) for entry in entries)
     check_unique_ids(dict.fromkeys(changed))
@@ -262,7 +264,9 @@ def _entry(fields: dict[str, Any], source: str, folder: Path = Path()) -> Manife
 
 
 def _joined(folder: Path, path: Path) -> Path:
-    """A path relative to a folder; without `..`, unless that leads elsewhere because a folder is a link."""
+    """A path relative to a folder, without `..`; a `..` is kept if removing it would change the target because a folder
+    is a link.
+    """
     joined = folder / path
     if ".." not in path.parts:
         return joined

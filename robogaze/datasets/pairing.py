@@ -105,8 +105,8 @@ class Pairing:
 def pair(references: Sequence[ClipAnnotation], systems: Sequence[System], *, mixed: bool = False) -> Pairing:
     """Pair references and predictions by clip id.
 
-    Raises InputError if a clip has two references, if both sides know the clip's file and it differs, if no clip is on
-    both sides, and, unless `mixed`, if the labels come from different taxonomies.
+    Raises InputError if a clip has two references, if both sides know the clip's file and the files differ, if no clip
+    is on both sides, and, unless `mixed`, if the labels come from different taxonomies.
     """
     by_clip = _by_clip(references)
     for system in systems:
@@ -178,7 +178,8 @@ def _check_same_taxonomy(references: Sequence[ClipAnnotation], systems: Sequence
     if len(by_taxonomy) > 1:
         first, second = list(by_taxonomy.values())[:2]
         raise InputError(
-            f"{first.source} and {second.source} use labels from different taxonomies; `mixed` compares them anyway"
+            f"{first.source} and {second.source} use labels from different taxonomies; use `mixed` to compare "
+            f"them anyway"
         )
     for system in systems:
         by_fingerprint = {

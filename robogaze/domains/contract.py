@@ -2,8 +2,8 @@
 
 Everything in the schema is bounded, so that a model that decodes under a grammar can always finish and cannot fill the
 context. Text is bounded by a pattern and not by `maxLength`, because grammar backends differ in what they accept under
-`maxLength` (control characters that are not JSON). The check allows longer texts and lists than the schema: a server
-without grammars is not asked again because of one sentence too many.
+`maxLength` (control characters that are not JSON). The check allows longer texts and lists than the schema, so that a
+server without grammars is not asked again only because its answer has one sentence too many.
 
 The prompts of a domain declare the part of their answer that depends on the domain in front matter, with five kinds:
 

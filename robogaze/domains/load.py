@@ -1,8 +1,8 @@
 """Loads a folder of data as a `Domain`.
 
-A domain is found by the name of a built-in one, or by the path of a folder with `domain.yaml`. Next to it are
-`taxonomy.yaml`, `pipelines/*.yaml`, `agents/*.yaml` and, for a user's own domain, `prompts/`. Missing files are taken
-from the built-in domain of the same id, and prompts also from the shared ones.
+A domain is found by the name of a built-in domain, or by the path of a folder with `domain.yaml`. The folder also
+contains `taxonomy.yaml`, `pipelines/*.yaml`, `agents/*.yaml` and, for a user's own domain, `prompts/`. Missing files
+are taken from the built-in domain of the same id, and prompts also from the shared ones.
 """
 
 from collections.abc import Iterable
@@ -50,7 +50,7 @@ def find_domain(name_or_path: str | Path) -> Path:
 def _check_links(domain_path: Path) -> None:
     """Raise DomainError for the first link in a domain's folder that leads out of it; hidden files are skipped.
 
-    Text in a domain folder is sent to models, so a link could send any file of this machine.
+    Text in a domain folder is sent to models, so a link could send them any file on this machine.
     """
     inside = domain_path.resolve()
     waiting = [domain_path]
@@ -111,7 +111,9 @@ def load_domain(name_or_path: str | Path) -> Domain:
 
 
 def _yaml_files(folders: tuple[Path, ...], name: str) -> list[Path]:
-    """The YAML files in a subfolder of a domain, by name; the first folder that has a file counts."""
+    """The YAML files in a subfolder of a domain, by name; if several folders have a file of the same name, the first
+    folder is used.
+    """
     files = {path.name: path for parent in reversed(folders) for path in (parent / name).glob("*.yaml")}
     return [path for _, path in sorted(files.items())]
 

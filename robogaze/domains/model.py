@@ -1,7 +1,7 @@
 """A domain: what to look for and how to ask, as data.
 
-Dimensions with event types, each with a definition; the severity levels; pipelines; agents; prompts; a judge. All of
-it is read from files, and code never names their content.
+Dimensions with event types, each with a definition; the severity levels; pipelines; agents; prompts; a judge. All parts
+of a domain are read from files, and the code never names their content.
 """
 
 from collections.abc import Iterator, Mapping
@@ -47,7 +47,8 @@ class SpanConvention(Data):
 class EventType(Data):
     """One kind of fault.
 
-    `severity` is the usual one. An `evidence_limiting` type says that the frames cannot decide, and asserts no defect.
+    `severity` is the usual severity. An `evidence_limiting` type says that the frames are not enough to decide; it does
+    not assert a defect.
     """
 
     id: Name
@@ -63,9 +64,9 @@ class EventType(Data):
 class Dimension(Data):
     """A group of event types that one specialist examines.
 
-    `needs` lists the fields that a clip must have for that. With `object_strips` the specialist is shown crops of the
-    task's objects over time. A dimension that is `always` examined is never ruled out, and its specialist is shown the
-    end of the clip densely.
+    `needs` lists the fields that a clip must have for the dimension to be examined. With `object_strips` the specialist
+    is shown crops of the task's objects over time. A dimension that is `always` examined is never ruled out, and its
+    specialist is shown the end of the clip at a higher frame rate.
     """
 
     id: Name
@@ -89,7 +90,8 @@ class SeverityLevel(Data):
 class Taxonomy(Data):
     """The content of taxonomy.yaml.
 
-    `cascade` says how many events one cause makes. `not_annotated` are sentences on what is visible and is no event.
+    `cascade` says how many events one cause makes. `not_annotated` are sentences about visible things that are not
+    events.
     """
 
     schema_version: Literal[1]
@@ -156,7 +158,9 @@ class PipelineSpec(Data):
 
 
 class Verification(Data):
-    """How an agent checks a suspected fault; `min_confidence`, in [0, 1], is needed to report it."""
+    """How an agent checks a suspected fault; `min_confidence`, in [0, 1], is the lowest confidence at which the fault
+    is reported.
+    """
 
     min_confidence: Fraction
 
@@ -164,11 +168,11 @@ class Verification(Data):
 class AgentSpec(Data):
     """The content of agents/NAME.yaml: how an agent plays an interactive environment.
 
-    `recent_steps` are shown in full detail; with in-session memory, older ones are summarised, as many at a time;
-    without it, only the last `steps_without_memory` are shown. `verification` is None where claims are reported at
-    once. `loop_steps` equal steps, and `failures_in_a_row`, end a play. Between two steps at most `readings_in_a_row`
-    documents are read. Of a document, a message or a value of the state, `shown_characters` are shown. At most
-    `shorten_replays` replays shorten the commands of a report.
+    `recent_steps` are shown in full detail. With in-session memory, older steps are summarised, `recent_steps` at a
+    time; without it, only the last `steps_without_memory` are shown. `verification` is None where claims are reported
+    at once. A play ends after `loop_steps` equal steps, or after `failures_in_a_row` failures in a row. Between two
+    steps at most `readings_in_a_row` documents are read. Only `shown_characters` characters of a document, a message or
+    a value of the state are shown. At most `shorten_replays` replays shorten the commands of a report.
     """
 
     schema_version: Literal[1]
@@ -186,12 +190,12 @@ class AgentSpec(Data):
 
     @property
     def within_sessions(self) -> bool:
-        """Whether it summarises the older steps of a session."""
+        """Whether the agent summarises the older steps of a session."""
         return self.memory in ("in_session", "both")
 
     @property
     def across_sessions(self) -> bool:
-        """Whether it hands what it found out to the next session."""
+        """Whether the agent passes what it found out on to the next session."""
         return self.memory in ("cross_session", "both")
 
 

@@ -87,7 +87,7 @@ class Prompts:
             path = folder / f"{name}{SUFFIX}"
             if path.is_file():
                 return path
-        tried = ", ".join(str(folder) for folder in self.folders) or "no folder, because there is none"
+        tried = ", ".join(str(folder) for folder in self.folders) or "no folder, because no prompt folder exists"
         raise DomainError(f"this prompt is missing (looked in {tried})", Path(f"{name}{SUFFIX}"))
 
     def render(self, name: str, variables: Mapping[str, Any]) -> str:
@@ -147,7 +147,7 @@ class Prompts:
 def _parsed(source: str, path: Path) -> tuple[nodes.Template, Mapping[str, int]]:
     """A template's syntax tree, and the line at which each variable that it does not define is first read.
 
-    Kept, because the pipelines of a domain share most of their prompts.
+    The result is cached, because the pipelines of a domain share most of their prompts.
     """
     environment = SandboxedTemplates(jinja2.DictLoader({}), _FILTERS)
     front, body = _split(source)

@@ -130,7 +130,7 @@ _METER: ContextVar[_Meter] = ContextVar("_METER")
 
 @contextmanager
 def metered() -> Iterator[None]:
-    """Count what templates do in this block, and stop it at the limits."""
+    """Count the steps of the templates rendered in this block, and stop rendering at the limits."""
     token = _METER.set(_Meter())
     try:
         yield
@@ -231,7 +231,9 @@ class SandboxedTemplates(SandboxedEnvironment):
         return super().call(__context, __obj, *args, **kwargs)
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        """The value of `left operator right`. Raises SecurityError except for numbers; integers have up to 64 bits."""
+        """The value of `left operator right`. Raises SecurityError for operands that are not numbers, and for integer
+        results of more than 64 bits.
+        """
         for value in (left, right):
             if not isinstance(value, int | float | jinja2.Undefined):
                 raise SecurityError(f"'{operator}' is for numbers only, not for a {type(value).__name__}")
@@ -278,7 +280,7 @@ def _counted(values: Any) -> _Loop:
 
 
 def _printable(value: Any) -> Any:
-    """The value. Raises SecurityError unless it is a text, a number or a list of numbers."""
+    """The value. Raises SecurityError unless the value is a text, a number or a list of numbers."""
     if value is None or isinstance(value, (*_PLAIN, jinja2.Undefined)):
         return value
     if isinstance(value, list | tuple) and all(isinstance(item, int | float) for item in value):

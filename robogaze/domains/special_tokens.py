@@ -2,7 +2,7 @@
 
 A server turns text such as `<|im_end|>` or `[INST]` in a prompt into the token that ends a turn or stands for an image.
 Text from instructions, files and models must not do this: the first character of each such text is written as its JSON
-escape (`\\u003c|im_end|>`). A reader sees what it was, and JSON reads back the same.
+escape (`\\u003c|im_end|>`). A reader can still see the original text, and a JSON parser returns it unchanged.
 """
 
 import re

@@ -61,7 +61,7 @@ class YamlText:
 
 
 def read_yaml(path: Path) -> YamlText:
-    """Read a file. Raises DomainError if it is missing, is not YAML, repeats a key, or exceeds the limits."""
+    """Read a file. Raises DomainError if the file is missing, is not YAML, repeats a key, or exceeds the limits."""
     return parse_yaml(read_text(path), path)
 
 
@@ -92,7 +92,7 @@ def parse_yaml(text: str, path: Path, first_line: int = 1) -> YamlText:
     """Parse YAML that starts at a line of a file; otherwise like `read_yaml`.
 
     Values are texts, numbers, true and false, null, dates, lists and mappings. Aliases are allowed as long as their
-    expanded content is within the limits on values and depth. The result is kept, so callers must not change it.
+    expanded content is within the limits on values and depth. The result is cached, so callers must not change it.
     """
     try:
         _check_depth(text, path, first_line)

@@ -1,11 +1,11 @@
 """Which report describes which documented bug, by the descriptions alone (GBQA, 3.4).
 
 A bug and a report can be matched if their similarity is at least the threshold. Of these pairs, the one-to-one
-assignment with the largest sum of similarities is chosen. It does not depend on the order of the reports.
+assignment with the largest sum of similarities is chosen. The assignment does not depend on the order of the reports.
 
 The released evaluator goes through the reports in order. It matches a report to the most similar of all bugs if the
-similarity is at least the threshold and no earlier report has this bug. Its critic names the bug, and a bug that does
-not exist may be named and count as found. Here every pair is judged, so no bug is named.
+similarity is at least the threshold and no earlier report has this bug. Its critic names the bug. A bug that does not
+exist can be named, and then counts as found. Here every pair is judged, so no bug is named.
 """
 
 from collections.abc import Sequence

@@ -31,10 +31,11 @@ class JudgedReport:
 class BugScores:
     """What plays found, as counts and shares.
 
-    `found_in_any` is the share of bugs that at least one play found, with Wilson's interval. It is the measure for
-    sessions with the memory of earlier sessions, because these do not report a known bug again. `recall` has an
-    interval over bugs, each with all its plays (Wilson's if each bug was played once). `precision` has Wilson's
-    interval over reports. The last three estimates have intervals over environments, which need two environments.
+    `found_in_any` is the share of bugs that at least one play found, with Wilson's interval. This share is the measure
+    for sessions with the memory of earlier sessions, because these sessions do not report a known bug again. `recall`
+    has an interval over bugs, each with all its plays (Wilson's if each bug was played once). `precision` has Wilson's
+    interval over reports. `recall_over_environments`, `precision_over_environments` and `f1` have intervals over
+    environments, which need at least two environments.
     """
 
     plays: int
@@ -76,7 +77,7 @@ class SystemBugs:
     """The scores of a system.
 
     `counts` are the missing, unscored, partial and unjudged plays, and the reports that were left out because they did
-    not reproduce. `by_step` has the scores of what was reported within a number of steps, in plays of at least this
+    not reproduce. `by_step` has the scores of the reports made within a number of steps, in plays with at least this
     budget. `by_setting` has the scores of plays with the same settings; it is empty if no setting differs.
     """
 

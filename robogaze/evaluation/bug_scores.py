@@ -202,8 +202,12 @@ def _by_rank(difficulty: str) -> tuple[int, str]:
 def _over_environments(rows: Matrix, statistic: Callable[[Matrix], Matrix], level: float) -> Estimate:
     if len(rows) < 2:
         value = float(statistic(rows.sum(axis=0)))
-        why = "one environment has no spread"
-        return undefined("there is nothing to take a share of") if np.isnan(value) else Estimate(value, n=1, why=why)
+        why = "an interval over environments needs at least two environments"
+        return (
+            undefined("there are no cases to compute a share from")
+            if np.isnan(value)
+            else Estimate(value, n=1, why=why)
+        )
     return _student(rows, statistic, level)
 
 

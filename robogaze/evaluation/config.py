@@ -27,7 +27,7 @@ MIN_UNITS = 60
 
 @dataclass(frozen=True)
 class Convention:
-    """What pairs of events are weighed by, and how their IoU is measured by default (see `robogaze.matching`)."""
+    """How the weight of a pair of events is computed, and how IoU is measured by default (see `robogaze.matching`)."""
 
     use: Use
     iou: Overlap = "frames"
@@ -45,8 +45,8 @@ class EvaluationConfig(Data):
     and `iou` define the weight of a pair (see `robogaze.matching`). Clips are resampled within the values of the field
     `strata`; clips with the same value of the field `units` are resampled together. `margin` is the difference up to
     which two systems count as equal, None for no such verdict. `baseline` names the system that the others are compared
-    with; without it all pairs are compared. `floors` says whether the judge also compares the floors, which doubles its
-    work; `sweep` whether it also compares the rejected hypotheses, for the scores by threshold on confidence.
+    with; without it all pairs are compared. With `floors`, the judge also compares the floors, which doubles its work.
+    With `sweep`, the judge also compares the rejected hypotheses, for the scores by threshold on confidence.
     """
 
     convention: str = "robogaze"

@@ -33,7 +33,7 @@ Values = Callable[[Matrix], Matrix]
 
 
 def corpus_sums(tables: Matrix, resamples: Resamples) -> Sums:
-    """The sums of tables of rows (..., clips, columns), with what the means over clips need."""
+    """The sums of tables of rows (..., clips, columns), with the data that the means over clips need."""
     return resamples.sums(with_clip_values(tables))
 
 
@@ -90,8 +90,8 @@ def estimates(
 ) -> Callable[[int, int, int], Estimate]:
     """The estimates of `count` values for each table of a stack, as a function from (table, value, n) to an estimate.
 
-    `share` says that the values lie in [0, 1]. A value of 0 or 1 without an interval then gets Student's interval,
-    which is Wilson's interval of a share in this case.
+    `share` says that the values lie in [0, 1]. With `share`, a value of 0 or 1 without an interval gets Student's
+    interval, which then equals Wilson's interval of a share.
     """
     whole = student_intervals(sums, values, level=config.level, share=share)
     if config.interval == "student":
@@ -169,8 +169,8 @@ GROUP_METRICS = ("desc_precision", "desc_recall", "desc_f1")
 def error_costs(base: Matrix, repaired: Matrix, resamples: Resamples, config: EvaluationConfig) -> list[Estimate]:
     """The gain in description F1 over the corpus from each repair; n counts events.
 
-    `base` (clips, 3) has the F1_COLUMNS as they are, `repaired` (kinds, clips, 3) those after a kind of error is
-    repaired.
+    `base` (clips, 3) has the F1_COLUMNS without any repair, `repaired` (kinds, clips, 3) has them after a kind of error
+    is repaired.
     """
     sums = resamples.sums(np.concatenate([np.broadcast_to(base, repaired.shape), repaired], axis=-1))
     found = estimates(sums, _gained, 1, config, share=False)
@@ -202,7 +202,9 @@ in seconds."""
 def usage_per_clip(
     predictions: Sequence[ClipAnnotation | None], resamples: Resamples, config: EvaluationConfig
 ) -> Mapping[str, Estimate]:
-    """The mean of each of USAGE over the clips of which it is known, unscored ones included; n counts these clips."""
+    """The mean of each value in USAGE over the clips for which the value is known, including unscored clips; n counts
+    these clips.
+    """
     usages = [None if prediction is None else prediction.usage for prediction in predictions]
     values = np.array(
         [[np.nan if usage is None else _number(of(usage)) for usage in usages] for of in USAGE.values()],

@@ -36,10 +36,10 @@ async def evaluate_async(
     reports or loaded annotations. Several systems, in a mapping by name or as "NAME=PATH", are also compared with one
     another.
 
-    `by` names clip fields to break the results down by. `judge` is `offline`, `table:FILE`, a model as
-    KIND:NAME[@URL], or a Judge. `rubric` is what a model is asked, that of the domain by default; `environ` holds the
-    API keys of model servers (pass os.environ). The logger `robogaze` gets a sentence for everything that was skipped
-    or read in a special way. Raises InputError for what cannot be read or paired.
+    `by` names clip fields to break the results down by. `judge` is `offline`, `table:FILE`, a model as KIND:NAME[@URL],
+    or a Judge. `rubric` is the question that a model judge is asked; by default, it is the rubric of the domain.
+    `environ` holds the API keys of model servers (pass os.environ). Everything that was skipped or read in a special
+    way is logged as a sentence to the logger `robogaze`. Raises InputError for what cannot be read or paired.
     """
     reading = reading or ReadOptions()
     judges = [
@@ -71,8 +71,8 @@ def evaluate_released(
 ) -> ReleasedEvaluation:
     """Score predictions as a released evaluator does, `robogaze-released` or `glide-released`, quirks included.
 
-    The arguments are those of `evaluate`. Raises InputError for an unknown convention, also if a judgement fails:
-    these evaluators cannot leave one out.
+    The arguments are those of `evaluate`. Raises InputError for an unknown convention, and for a failed judgement,
+    because these evaluators cannot leave out a judgement.
     """
     reading = reading or ReadOptions()
     opened = open_judge(judge, rubric or reading.rubric(), environ)
@@ -91,8 +91,8 @@ def read_pairing(
 ) -> Pairing:
     """Read both sides and pair them by clip id, sha256 or file stem.
 
-    `as_written` keeps the intervals of a release's file for its own evaluator. Raises InputError for what cannot be
-    read or paired, and if two systems have the same name.
+    `as_written` keeps the intervals as they are written in a released file, for the evaluator of that release. Raises
+    InputError for what cannot be read or paired, and if two systems have the same name.
     """
     skipped: list[str] = []
     reader = SourceReader(reading, reading.labels(), as_written, skipped)
@@ -112,7 +112,7 @@ def read_pairing(
 
 
 def _references(reader: SourceReader, references: Source, predictions: Sequence[NamedSource]) -> list[ClipAnnotation]:
-    """The references. If they cannot be read by themselves, the frames of the predictions' clips are used.
+    """The references. If the references cannot be read on their own, the frames of the predictions' clips are used.
 
     The frame rate of a prediction therefore takes precedence over `fps`, and `lenient` skips only events that do not
     fit on their clip.

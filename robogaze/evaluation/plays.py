@@ -80,7 +80,7 @@ def plays_of(
 def _environment(annotation: ClipAnnotation, environments: Mapping[str, ClipAnnotation]) -> ClipAnnotation | None:
     """The bugs of the build that was played, such as `castle:-drawer`; None if the environment is not known.
 
-    A play at the address of a server belongs to the environment if there is only one.
+    A play at the address of a server belongs to the environment if there is only one environment.
     """
     played = str(annotation.play.get("environment") or annotation.clip_id)
     if is_address(played):

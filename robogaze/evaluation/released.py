@@ -41,8 +41,8 @@ async def evaluate_pairing_as_released(
 ) -> ReleasedEvaluation:
     """Score every system as a released evaluator does.
 
-    Raises InputError for a convention that is no released evaluator, if a judgement failed, because these evaluators
-    cannot exclude one, and if a clip's frames are not known where the evaluator counts in frames.
+    Raises InputError for a convention that is not a released evaluator. Also raises InputError for a failed judgement,
+    which these evaluators cannot exclude, and for a clip with unknown frames if the evaluator counts in frames.
     """
     evaluator = CONVENTIONS.load(convention)
     if not isinstance(evaluator, ReleasedEvaluator):
@@ -78,7 +78,7 @@ GLIDE_RELEASED = ReleasedEvaluator(lambda clips, _: released_glide.score(clips),
 
 
 def _check_frames(reference: ClipAnnotation, predicted: Sequence[AnnotatedEvent] | None) -> None:
-    """Raise InputError if a clip's frames are not known and needed, because an event is not written in frames."""
+    """Raise InputError if a clip's frames are unknown and an event is not written in frames."""
     if reference.frame_times_s is not None or predicted is None:
         return
     if not all(_in_frames(event) for event in (*reference.findings, *predicted)):

@@ -41,7 +41,9 @@ class NamedMatch:
 
 @dataclass(frozen=True)
 class Floor:
-    """What a system's own events score on other clips; `above` is the system's description F1 minus that, by clip."""
+    """The scores of a system's own events on other clips; `above` is the system's description F1 minus this score, clip
+    by clip.
+    """
 
     macro: Scores
     micro: Scores
@@ -52,14 +54,14 @@ class Floor:
 class SystemResult:
     """The scores of one system.
 
-    `incomplete` names the clips that are missing, unscored, partial, undecided or unjudged, the last with the first
-    reason. `macro` and `micro` are by metric; `strata_mean` is the mean of the macro values over the strata (the
-    paper's headline). `usage` holds the means of `estimates.USAGE` over clips. `by` breaks the macro values down by the
-    values of clip fields, `by_bonus` by the bonus for a shared dimension, `operating_points` by the threshold on
-    confidence (empty if no candidate has a confidence). `error_costs` holds for each kind of error its number and the
-    F1 (micro) that repairing it would gain. `dimensions` and `types` hold precision, recall and F1. `confusion` has the
-    dimensions in order, then missed (last column) and spurious (last row). `matches` are by clip, in the order of the
-    references.
+    `incomplete` names the clips that are missing, unscored, partial, undecided or unjudged; unjudged clips are listed
+    with the first reason. `macro` and `micro` are by metric; `strata_mean` is the mean of the macro values over the
+    strata (the paper's headline). `usage` holds the means of `estimates.USAGE` over clips. `by` breaks the macro values
+    down by the values of clip fields, `by_bonus` by the bonus for a shared dimension, `operating_points` by the
+    threshold on confidence (empty if no candidate has a confidence). For each kind of error, `error_costs` holds the
+    number of errors and the gain in F1 (micro) from repairing them. `dimensions` and `types` hold precision, recall and
+    F1. `confusion` has the dimensions in order, then missed (last column) and spurious (last row). `matches` are by
+    clip, in the order of the references.
     """
 
     system: System
@@ -100,11 +102,11 @@ class SystemComparisons:
 class Evaluation:
     """The result of `robogaze.evaluate`.
 
-    `clips` are the references, in the order of their ids. `unreferenced` clips have a prediction only, `unfinished`
-    ones a reference that is not complete; `left_out` are the parts of files that were skipped. `controls` holds macro
-    and micro scores by control, `comparisons` the pairs of systems by metric (empty for one system). `gains_by` holds,
-    by clip field, value and metric, the differences to the baseline (empty without one). `unjudged` are the pairs of
-    descriptions without a judgement. `second_judge` is the same evaluation by another judge, if one was asked.
+    `clips` are the references, in the order of their ids. `unreferenced` clips have a prediction only; `unfinished`
+    clips have a reference that is not complete. `left_out` are the parts of files that were skipped. `controls` holds
+    macro and micro scores by control, `comparisons` the pairs of systems by metric (empty for one system). `gains_by`
+    holds, by clip field, value and metric, the differences to the baseline (empty without one). `unjudged` are the
+    pairs of descriptions without a judgement. `second_judge` is the same evaluation by another judge, if one was asked.
     """
 
     config: EvaluationConfig

@@ -127,7 +127,7 @@ def _check_fields(references: Sequence[ClipAnnotation], wanted: Sequence[str]) -
 
 @dataclass(frozen=True)
 class _Scorer:
-    """Scores one system after another with what they share."""
+    """Scores one system after another, with the data that all systems share."""
 
     references: tuple[ClipAnnotation, ...]
     strata: tuple[str, ...]

@@ -47,9 +47,9 @@ def band_across(height: float) -> Box:
 class Signal(Data):
     """What is measured.
 
-    `unit` follows the value in texts; `description` is one sentence. `gap` is the reason for a missing value, empty if
-    a missing value means that there was nothing to measure. `limitation` is what the signal cannot show even if it is
-    measured. `part_of` names the signal of which this one is a detail; details are left out of summaries.
+    `unit` is written after the value in texts; `description` is one sentence. `gap` is the reason for a missing value,
+    empty if a missing value means that there was nothing to measure. `limitation` is what the signal cannot show even
+    if it is measured. `part_of` names the signal of which this one is a detail; details are left out of summaries.
     """
 
     name: str

@@ -52,8 +52,8 @@ class FeatureClass(Data):
 class Classifier(Data):
     """Gives each frame in which the signal `classifies` is above 0 a probability per class.
 
-    `products` are pairs of features, named by their signals, that are multiplied. A probability is 0 where that signal
-    is 0, because nothing happened there, and NaN where it or a feature is undefined.
+    `products` are pairs of features, named by their signals, that are multiplied. A probability is 0 where the
+    classified signal is 0, because nothing happened there, and NaN where that signal or a feature is undefined.
     """
 
     classifies: str
@@ -77,7 +77,7 @@ class Classifier(Data):
 
     @property
     def signals(self) -> tuple[str, ...]:
-        """The names of all signals that it reads."""
+        """The names of all signals that the classifier reads."""
         return (self.classifies, *(feature.signal for feature in self.features))
 
     def feature_values(self, measured: Mapping[str, Series]) -> NDArray[np.float64]:

@@ -28,9 +28,9 @@ for _bin in range(_BINS):  # what would be beyond the last bin stays in it
 class RegionColours:
     """The colours of a region before and now, and where else they occur.
 
-    Shares of the region's pixels: `gained_near` are new colours of which the surroundings have more than before,
-    `lost_near` old colours of which they have less; `gained` and `lost` are the same for the whole picture, in which an
-    object that only moved counts as neither. `old_near` is the share of the old colours that is still nearby,
+    Shares of the region's pixels: `gained_near` are new colours of which the surroundings now have more, `lost_near`
+    old colours of which the surroundings now have less. `gained` and `lost` are the same for the whole picture, in
+    which an object that only moved counts as neither. `old_near` is the share of the old colours that is still nearby,
     `new_near` the share of the new colours that was nearby before. `known` is as in `ReplacedRegion`.
     """
 

@@ -1,8 +1,8 @@
 """Measurement gaps: where a rule gives no answer.
 
-A rule that does not hold is an answer only where it could have held. There is a gap in three cases: a signal that the
-rule needs could not be measured and the other signals do not decide, the rule would hold but is undecidable, or the
-value that it reports is undefined.
+A rule that does not hold counts as an answer only where the rule could have held. There is a gap in three cases: a
+signal that the rule needs could not be measured and the other signals do not decide, the rule would hold but is
+undecidable, or the value that it reports is undefined.
 """
 
 import numpy as np

@@ -59,7 +59,7 @@ class RecentChanges:
             yield self._changes, len(self._changes) - 1 - CONTEXT_FRAMES
 
     def remaining(self) -> Iterator[tuple[Sequence[Change], int]]:
-        """The same for the last changes of the clip, which have fewer after them."""
+        """The same for the last changes of the clip, which have fewer changes after them."""
         for place in range(max(0, len(self._changes) - CONTEXT_FRAMES), len(self._changes)):
             yield self._changes, place
 

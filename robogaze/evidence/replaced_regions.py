@@ -1,16 +1,15 @@
 """Regions that are replaced from one frame to the next, compared with the frames around.
 
-Near moving objects nothing rests, so rest cannot be required. Instead the moment must differ from those around it. A
-region is replaced if three conditions hold, each of them measured as a number:
+Nothing is at rest near moving objects, so rest cannot be required. Instead, the moment must differ from the moments
+around it. A region is replaced if three conditions hold, each of them measured as a number:
 
-- the place changes far more in this frame than in the frames before and after (what is too fast for the flow changes it
-  for several frames);
-- what was there is nowhere near now, although it was a frame earlier (it disappeared), or what is there now was nowhere
-  near before, although it is a frame later (it appeared);
-- the colours of the surroundings change by as much: what moves or turns, or is matched wrongly, leaves them unchanged.
-  Colours that the surroundings do not have at all count two or three times.
+- the place changes far more in this frame than in the frames before and after (an object that is too fast for the flow
+  changes the place for several frames); - the old content is nowhere near now, although it was a frame earlier (it
+  disappeared), or the new content was nowhere near before, although it is a frame later (it appeared); - the colours of
+  the surroundings change by the same amount: content that moves or turns, or is matched wrongly, leaves these colours
+  unchanged. Colours that the surroundings do not have at all count two or three times.
 
-An object that appears in a place at rest and then moves is not found a frame later. In such places only the past is
+An object that appears in a place at rest and then moves is not found a frame later. In places at rest, only the past is
 considered: the place was at rest, and its old content is still around it.
 """
 
@@ -50,14 +49,14 @@ class ReplacedRegion:
     """A region that is replaced from one frame to the next.
 
     `appeared` and `disappeared` are strengths, in times (abruptness, novelty and share of the colours, multiplied), for
-    the new and for the old content. `abruptness` is how many times more the place changes than a frame before and a
-    frame after, whichever is less. `motion_after` is the change of the place in the two frames after, in levels, beyond
-    the camera's motion. `old_near` is the share of the old colours that is still nearby, `new_near` the share of the
-    new colours that was nearby before. `edge_before` and `edge_now` are the contrast with the surroundings, in levels.
-    `known` is the smaller of two shares: the share of the old colours that the picture still has, and the share of the
-    new colours that the picture had before. `gained` is the share of the new colours of which the picture has more than
-    before, `lost` the share of the old colours of which it has less. `colour_change` is the mean difference of the
-    pixels beyond what a shadow explains, in levels.
+    the new and for the old content. `abruptness` is how many times more the place changes than a frame earlier, or than
+    a frame later, whichever ratio is smaller. `motion_after` is the change of the place in the two frames after, in
+    levels, beyond the camera's motion. `old_near` is the share of the old colours that is still nearby, `new_near` the
+    share of the new colours that was nearby before. `edge_before` and `edge_now` are the contrast with the
+    surroundings, in levels. `known` is the smaller of two shares: the share of the old colours that the picture still
+    has, and the share of the new colours that the picture had before. `gained` is the share of the new colours of which
+    the picture has more than before, `lost` the share of the old colours of which it has less. `colour_change` is the
+    mean difference of the pixels beyond what a shadow explains, in levels.
     """
 
     box: Box
@@ -126,7 +125,8 @@ def replaced_regions(moment: Moment) -> Iterator[ReplacedRegion]:
 def counterpart_similarity(change: Change, region: ReplacedRegion) -> float:
     """How similar (0 to 1) content that disappeared is to content that appears elsewhere in the frame, or vice versa.
 
-    The similarity is how much more the colours match in the frame in which they should; 0 without a counterpart.
+    The similarity is how much more the colours match in the frame in which they should match than in the other frame; 0
+    without a counterpart.
     """
     best = 0.0
     for other, _ in _compact(change.replaced > DIFFERENT_LEVELS, _LEAST_COUNTERPART):
@@ -144,7 +144,7 @@ def counterpart_similarity(change: Change, region: ReplacedRegion) -> float:
 
 
 def _compact(mask: Mask, least_area: float, connectivity: int = 8) -> Iterator[tuple[Mask, Box]]:
-    """The connected parts of a mask away from the picture's border, without thin slips along edges."""
+    """The connected parts of a mask that are away from the picture's border, without thin strips along edges."""
     height, width = mask.shape
     count, labels, stats, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=connectivity)
     for label in range(1, count):
@@ -159,7 +159,9 @@ def _compact(mask: Mask, least_area: float, connectivity: int = 8) -> Iterator[t
 
 
 def _measured(moment: Moment, region: Mask, box: Box, since: float, until: float) -> ReplacedRegion:
-    """A region that changes this many times more than a frame earlier, and than a frame later."""
+    """The measurements of a region that changes `since` times more than a frame earlier and `until` times more than a
+    frame later.
+    """
     change, core = moment.change, _core(region)
     reach = max(8, round(_NEAR * float(np.hypot(*region.shape))))
     pixels = np.count_nonzero(core)
@@ -204,7 +206,7 @@ def _centre(region: Mask) -> tuple[float, float]:
 
 
 def _times(absent: float, present: float) -> float:
-    """How much worse the match is where a region should be absent than where it should be present; at most 6."""
+    """How much worse a region matches where it should be absent than where it should be present; at most 6."""
     return min(_MOST_TIMES, absent / (_USUAL_LEVELS + present))
 
 
@@ -222,7 +224,7 @@ def _search(image: Image, other: Image, core: Mask, reach: int) -> tuple[float, 
 
 
 def _core(region: Mask) -> Mask:
-    """The region without its border, where old and new are mixed; a very thin one is left as it is."""
+    """The region without its border, where old and new content are mixed; a very thin region is returned unchanged."""
     core = cv2.erode(region.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
     return core if np.count_nonzero(core) >= 12 else region
 

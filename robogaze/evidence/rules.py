@@ -8,8 +8,8 @@ Runs of such frames with gaps shorter than `merge_gap_s` are merged, and runs sh
 A remaining run extends over the neighbouring frames in which all of `extend_while` hold, because a fault that grows
 slowly is conspicuous only in its middle. NaN is neither above nor below a threshold.
 
-An `unless` with an `explanation` turns what the rule would have found into an `ExplainedFinding`, so that a reader sees
-what was rejected and why; without an explanation, the frame belongs to another rule. In the frames of
+If an `unless` with an `explanation` rejects a finding of the rule, the finding becomes an `ExplainedFinding`, so that a
+reader sees what was rejected and why. Without an explanation, the frame belongs to another rule. In the frames of
 `undecidable_when` the rule gives no answer; a finding there becomes a measurement gap.
 """
 

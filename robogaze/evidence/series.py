@@ -21,7 +21,7 @@ def level(series: Series, percent: float) -> float:
 
 
 def own_level(series: Series, times_s: Sequence[float], percent: float) -> float:
-    """A clip's own level, with which its frames are compared; NaN when it lasts less than 0.5 s.
+    """A clip's own level, with which its frames are compared; NaN for a clip shorter than 0.5 s.
 
     A condition that lasts throughout the clip is part of that level and does not differ from it.
     """

@@ -89,7 +89,9 @@ class Group:
 
 @dataclass(frozen=True)
 class Alarms:
-    """Events reported in the untouched clips: by type, the proportion of clips with any, per clip, and per minute."""
+    """Events reported in the untouched clips: their number by type, the proportion of clips with any event, and the
+    events per clip and per minute.
+    """
 
     untouched: int
     partial: int
@@ -216,7 +218,7 @@ def _grouped(trials: Sequence[Trial], field: str, context: "_Context") -> dict[s
 
 @dataclass(frozen=True)
 class _Context:
-    """What all groups share. Resamples are of sources, so that the glitches of one clip stay together."""
+    """What all groups share. Resampling is over sources, so that the glitches of one clip stay together."""
 
     resamples: Resamples
     place: Mapping[str, int]

@@ -19,8 +19,8 @@ class PlayClaim:
     """A suspected fault with its verdict; until a verdict is given, it is `unverified` and has no reason.
 
     `step` is the step after which the fault was suspected. `signs` are the cited texts, and the hashes of the cited
-    pictures; the fault shows again if replies show them. `recorded` are the commands from the last initial state to the
-    fault. `commands` are the commands that showed the fault again, None if no commands did.
+    pictures; the fault is reproduced if replies show these texts and pictures. `recorded` are the commands from the
+    last initial state to the fault. `commands` are the commands that showed the fault again, None if no commands did.
     """
 
     id: str

@@ -183,7 +183,7 @@ class PlayRun:
             write_memory(self.folder.root, memory.with_(sessions=sessions))
 
     def _store(self, play: PlayId, session: PlaySession) -> None:
-        """Write the trace, GBQA's files, and last the report, since a play without a report is played again."""
+        """Write the trace, GBQA's files, and finally the report, because a play without a report is played again."""
         path, text = self.folder.root / "plays" / file_name(str(play)) / "trace.jsonl", session.trace.text()
         write_whole(path, text)
         report = play_report(play, session, path.relative_to(self.folder.root).as_posix(), self._facts(play))

@@ -53,7 +53,9 @@ class ReplayLimit(Exception):
 
 
 async def fewest(commands: Commands, shows: Shows) -> Commands:
-    """The fewest commands for which `shows` is still true; it is true for the given commands. Stops at ReplayLimit."""
+    """The fewest commands for which `shows` is still true; `shows` is assumed to be true for the given commands. Stops
+    at ReplayLimit.
+    """
     if not commands:
         return commands
     *rest, last = commands

@@ -4,10 +4,10 @@ One answer of the model decides a step: it compares the last reply with the pred
 gives the next command with a prediction. A suspected fault is reproduced in a fresh session before it is reported
 (`robogaze.interactive.verification`). A play ends when the agent ends it, when its steps are used up, when it repeats
 itself, and when several commands or answers in a row fail. It also ends when the environment cannot be reached any
-more. The last three are failures of the play.
+more. Repetition, failures in a row and an unreachable environment are failures of the play.
 
 Only the answers of the models are kept when a play is interrupted. The play is then repeated from its start with the
-stored answers, and so arrives at the same step.
+stored answers, which leads to the same step.
 """
 
 from collections.abc import Callable

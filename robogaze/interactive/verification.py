@@ -1,9 +1,9 @@
 """Suspected faults are reproduced before they are reported, and the commands of reports are shortened after the play.
 
 During the play, the commands that a claim names are sent to a fresh session. If they do not show the cited excerpts
-again, all commands of the session up to the fault are sent. These commands are steps of the play. A claim that does not
-show again is rejected without a model. Otherwise a model rules on the replay, and the claim is accepted if the model
-calls it a bug with at least the agent's minimum confidence.
+again, all commands of the session up to the fault are sent. These commands are steps of the play. A claim that is not
+reproduced is rejected without asking a model. Otherwise a model rules on the replay, and the claim is accepted if the
+model calls it a bug with at least the agent's minimum confidence.
 
 After the play, each report is replayed once more, and shortened to the fewest commands that end in the same reply. An
 even shorter list of commands that shows the excerpts again is used if a model rules that it shows the fault. These
@@ -58,7 +58,7 @@ class Verifier:
         claim.decide("rejected", f"it did not show again on a fresh session (replays: {len(tried)})")
 
     async def _decide(self, claim: PlayClaim, found: Replay, known: PlayVariables) -> None:
-        """Decide a claim that showed again."""
+        """Decide a claim that was reproduced."""
         try:
             ruling = await self._ruling(claim, found, known, f"{claim.id} ruling")
         except NoAnswer as error:

@@ -1,7 +1,7 @@
 """The protocol of a judge: how similar are a prediction and a reference, from their descriptions alone?
 
-A judge rates each pair of descriptions with a similarity in [0, 1]. A pair that it cannot judge is unscored: it has a
-reason in place of a similarity. Every table counts unscored pairs; they never count as 0.
+A judge rates each pair of descriptions with a similarity in [0, 1]. A pair that the judge cannot judge is unscored: it
+has a reason instead of a similarity. Every table counts unscored pairs; they never count as 0.
 
 A judge that asks a model also has `ask_ahead` (see `AsksAhead`).
 """

@@ -2,7 +2,7 @@
 
 The model is asked at temperature 0. An invalid answer is sent back with the error, for up to three tries in all. A pair
 without a valid answer is unscored, with the reason. Pairs with the same texts are sent once. The answer gives its
-reasons first, so that the ratings follow from them (RoboGaze's own prompt asks for them last).
+reasons first, so that the ratings follow from them (RoboGaze's own prompt asks for the reasons last).
 """
 
 import asyncio
@@ -109,7 +109,7 @@ class ModelJudge:
     async def _ask_all(self, pairs: Sequence[DescriptionPair]) -> list[Judgement]:
         """Ask about each pair, several at a time.
 
-        A stop is raised after all pairs are asked, so that a batch contains a whole round of requests.
+        RunStopped is raised only after all pairs are asked, so that a batch contains a whole round of requests.
         """
         name = self.config.model_of("judge")
         alone = self.config.with_(models={name: self._model}, roles={"vlm": name})
@@ -195,7 +195,9 @@ def _texts(pair: DescriptionPair) -> _Texts:
 
 
 def open_model_judge(spec: JudgeSpec) -> ModelJudge:
-    """The model that `spec.value` names, KIND:NAME[@URL] or a YAML file. Raises InputError if it names none."""
+    """The model that `spec.value` names, KIND:NAME[@URL] or a YAML file. Raises InputError if `spec.value` names no
+    model.
+    """
     try:
         config = ModelsConfig.read(spec.value)
     except InputError as error:

@@ -86,10 +86,11 @@ class Rubric:
 def read_rubric(name_or_path: str) -> Rubric:
     """A built-in rubric by its name, or the rubric of a YAML file.
 
-    Raises InputError with the known names if there is none, DomainError with file and line if it is invalid.
+    Raises InputError with the known names if there is no such rubric, and DomainError with file and line if the rubric
+    is invalid.
     """
     known = {path.stem: path for path in sorted(resource_folder("judges").glob("*.yaml"))}
     path = known.get(name_or_path, Path(name_or_path))
     if not path.is_file():
-        raise InputError(f"{name_or_path} is neither a rubric ({', '.join(known)}) nor a YAML file with one")
+        raise InputError(f"{name_or_path} is neither a rubric ({', '.join(known)}) nor a YAML file with a rubric")
     return Rubric(read_yaml(path).parse(RubricFile), sha256(path.read_bytes()).hexdigest())

@@ -21,7 +21,7 @@ async def judgements(
     """For every query the similarities of its pairs, and the reason of the first unscored pair (empty without one).
 
     Similarities have shape (reference events, events); they are in [0, 1], NaN for an unscored pair. With `wanted`, the
-    judge is asked about these pairs of each query only, and the others are NaN.
+    judge is asked only about these pairs of each query, and the other pairs are NaN.
     """
     if wanted is None:
         wanted = [np.ones((len(clip.findings), len(events)), np.bool_) for clip, events in queries]

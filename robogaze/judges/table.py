@@ -2,8 +2,8 @@
 
     {"clip_id": "...", "reference": "The cup falls.", "prediction": "The mug drops.", "similarity": 0.8}
 
-or by the ids of its events, `reference_id` and `prediction_id` in place of the descriptions. Descriptions hold for
-every system; ids hold for a single system, because two systems may use one id for different events.
+or by the ids of its events, `reference_id` and `prediction_id` instead of the descriptions. Descriptions are valid for
+every system. Ids are valid for a single system, because two systems may use the same id for different events.
 
 A line whose similarity is null is not judged yet. The table may hold more pairs than are asked for; a pair that it does
 not hold is unscored.

@@ -66,9 +66,9 @@ class _PlanningJudge:
 
 
 async def ask_ahead(judge: Judge, use: Callable[[Judge], Awaitable[object]]) -> None:
-    """Give a judge the pairs that `use` asks about, sorted as in the list, if it is to be asked ahead.
+    """Ask a judge in advance about the pairs that `use` asks about, sorted as in the list, if the judge supports this.
 
-    `use` is called with a judge that knows only what was answered before, until it asks about nothing new.
+    `use` is called repeatedly, with a judge that knows only the earlier answers, until `use` asks about no new pair.
     """
     if not isinstance(judge, AsksAhead):
         return
@@ -83,7 +83,7 @@ async def ask_ahead(judge: Judge, use: Callable[[Judge], Awaitable[object]]) -> 
 
 
 def _texts(pair: DescriptionPair) -> DescriptionPair:
-    """The pair without what differs between systems that report the same."""
+    """The pair without ids and types, which may differ between systems that report the same descriptions."""
     return replace(pair, reference_id="", prediction_id="", reference_type=None, prediction_type=None)
 
 

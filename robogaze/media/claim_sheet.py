@@ -32,9 +32,9 @@ _TOGETHER = 8
 def claim_sheets(clip: DecodedClip, claims: Sequence[ShownClaim], count: int = 16) -> tuple[FrameImage, ...]:
     """A picture for each claim: the frames of `claim_parts`, each stamped with its number, time and part of the claim.
 
-    The pixels come from the video, which is read once for several claims; small pictures are enlarged. The
-    pictures are kept for readers, too, because evidence names them. Raises ValueError for an unknown view, and for
-    boxes without a view in a clip of several.
+    The pixels come from the video, which is read once for several claims; small pictures are enlarged. The pictures are
+    kept for readers, too, because evidence names them. Raises ValueError for an unknown view, and for boxes without a
+    view in a clip of several views.
     """
     sheets = [_ClaimSheet(clip, claim, count) for claim in claims]
     pictures = []

@@ -55,9 +55,9 @@ def arranged(views: Sequence[Image], names: Sequence[str], columns: int | None =
 
 
 class FrameCanvas:
-    """The picture of a frame: a stamp above its views, each of several under its name.
+    """The picture of a frame: a stamp above its views. If there are several views, each is under its name.
 
-    What is the same in every frame is drawn once, because every frame of a clip is drawn.
+    The parts that are the same in every frame are drawn once, because every frame of a clip is drawn.
     """
 
     def __init__(self, names: Sequence[str], view_size: Size) -> None:
@@ -82,7 +82,9 @@ class FrameCanvas:
         return tuple(self._places(picture, divisor))
 
     def divisor(self, least_side_px: int) -> int:
-        """4, 2 or 1: by what a picture can be divided so that its views keep whole pixels and this longer side."""
+        """The largest of 4, 2 and 1 by which a picture can be divided so that its views keep whole pixels and at least
+        this longer side.
+        """
         fitting = (by for by in (4, 2) if max(self.view_size) >= by * least_side_px)
         return next((by for by in fitting if not any(side % by for side in (*self.view_size, BAND_PX, GAP_PX))), 1)
 
@@ -155,7 +157,9 @@ def _band(label: str, width: int) -> NDArray[np.uint8]:
 
 @contextmanager
 def one_thread_each() -> Iterator[None]:
-    """OpenCV uses one thread for each picture: with a picture on every core, more of them only wait for each other."""
+    """Use one OpenCV thread for each picture: if every core works on a picture, more threads only wait for each
+    other.
+    """
     before = cv2.getNumThreads()
     cv2.setNumThreads(1)
     try:

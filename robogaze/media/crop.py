@@ -1,6 +1,6 @@
 """One view of a frame, and a magnified part of it.
 
-A magnified part shows the pixels of the video, also where the picture of the frame is smaller. The part (in thousandths
+A magnified part shows the pixels of the video, even where the picture of the frame is smaller. The part (in thousandths
 of the view's width and height) and the factor are written outside the picture.
 """
 
@@ -76,7 +76,7 @@ def _pixels(box: Box, image: Image) -> tuple[int, int, int, int]:
 
 
 def _stretch(start: float, end: float, size: int) -> tuple[int, int]:
-    """Whole pixels from start to end, at least MIN_SIDE_PX of them if the picture has as many."""
+    """Whole pixels from start to end, at least MIN_SIDE_PX of them if the picture has that many."""
     minimum = min(MIN_SIDE_PX, size)
     first, last = math.floor(start), math.ceil(end)
     if last - first >= minimum:

@@ -30,7 +30,8 @@ _LEAST_RATIO = 2 / 3
 
 
 def box_at(boxes: Mapping[int, Box], number: int) -> Box:
-    """The box in a frame: between the boxes of two frames in proportion, before the first and after the last the same.
+    """The box in a frame: interpolated linearly between the boxes of two frames, constant before the first box and
+    after the last box.
 
     Raises ValueError without a box.
     """
@@ -59,7 +60,7 @@ def crops(images: Sequence[Image], boxes: Sequence[Box], size: tuple[int, int] |
 def crop_size(boxes: Iterable[Box], view_size: tuple[int, int]) -> tuple[int, int]:
     """Width and height in pixels of crops that contain the largest box with its margin; at most the view.
 
-    Neither is under two thirds of the other.
+    Neither side is less than two thirds of the other side.
     """
     width, height = view_size
     sides = [((box.right - box.left) * width, (box.bottom - box.top) * height) for box in boxes]

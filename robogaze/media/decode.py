@@ -85,11 +85,11 @@ def read_frames(
     """Yield the frames of a video, or of its part `[start_s, end_s)` in seconds from the file's first frame.
 
     A frame belongs to the part that contains the middle of the time for which it is shown. So at a border between two
-    parts each frame belongs to exactly one, even if the border was rounded.
+    parts each frame belongs to exactly one part, even if the border was rounded.
 
     Raises InputError for an unknown decoder, VideoError if the file is missing, empty, not a video, without frames,
-    damaged or truncated, changes its picture size, or ends before the part does. Some of these are found only at the
-    end.
+    damaged or truncated, changes its picture size, or ends before the part does. Some of these errors are found only at
+    the end.
     """
     check_whole(path)
     whole = start_s is None and end_s is None
@@ -113,7 +113,7 @@ def _timed(path: Path, first: DecodedFrame, rest: Iterator[DecodedFrame]) -> Ite
         next_s = round(decoded.time_s - first.time_s, 6)
         if next_s <= time_s:
             where, other = _where(number + 1, decoded.time_s, start_s), _where(number, previous.time_s, start_s)
-            raise VideoError(f"{path} shows {where} no later than {other}; {REENCODE}")
+            raise VideoError(f"{path} shows {where} at or before the time of {other}; {REENCODE}")
         yield Frame(number, time_s, round(next_s - time_s, 6), previous, round(start_s + time_s, 6))
         number, time_s, previous = number + 1, next_s, decoded
     mean_s = time_s / number if number else 0.0

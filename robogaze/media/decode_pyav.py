@@ -2,7 +2,7 @@
 
 FFmpeg conceals or drops damaged data silently. So frames marked corrupt are refused, and every packet must give its
 picture. This does not find damage that still decodes to a picture: H.264 and AV1 usually fail on a few wrong bytes,
-HEVC and VP9 often do not. No frame is lost by it.
+HEVC and VP9 often do not. Such damage loses no frame.
 """
 
 import math
@@ -59,9 +59,9 @@ def _image(frame: VideoFrame, convert: VideoReformatter, quarters: int, path: Pa
 
 
 def _seek(container: InputContainer, stream: VideoStream, path: Path, start_s: float) -> int:
-    """Seek to the last key frame that is shown at a time or before; returns the time of the first frame, in ticks.
+    """Seek to the last key frame that is shown at or before a time; returns the time of the first frame, in ticks.
 
-    Raises VideoError if the file cannot be entered there.
+    Raises VideoError if the file cannot be read from there.
     """
     assert stream.time_base is not None, "an opened stream has a time base"
     first = next(container.decode(stream), None)
@@ -77,7 +77,9 @@ def _seek(container: InputContainer, stream: VideoStream, path: Path, start_s: f
             container.seek(target, stream=stream)
             return first.pts
         if target == first.pts:
-            raise VideoError(f"{path} cannot be read from {start_s} s: its index has no key frame for it; {REENCODE}")
+            raise VideoError(
+                f"{path} cannot be read from {start_s} s: its index has no key frame at or before this time; {REENCODE}"
+            )
         # An index may give a key frame that is stored before the frame, but shown after it (an open GOP).
         back = 2 * back + max(1, (found or wanted) - wanted)
 
@@ -153,14 +155,18 @@ def seconds(ticks: int, stream: VideoStream) -> float:
 
 
 def shown_s(ticks: int | None, stream: VideoStream) -> float:
-    """How long a picture is shown, in seconds: `ticks`, else by the mean rate, 0 if there is none."""
+    """How long a picture is shown, in seconds: `ticks` if known, otherwise the value from the mean rate, 0 if there is
+    no mean rate.
+    """
     if ticks:
         return seconds(ticks, stream)
     return float(1 / stream.average_rate) if stream.average_rate else 0.0
 
 
 def shows(packet: "Packet[VideoStream]") -> bool:
-    """Whether a packet has a picture to show: an edit list marks removed ones, the last packet is empty."""
+    """Whether a packet has a picture to show: packets that an edit list removes are marked, and the last packet is
+    empty.
+    """
     return packet.size > 0 and not packet.is_discard
 
 

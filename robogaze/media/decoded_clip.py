@@ -1,8 +1,9 @@
 """A decoded clip: decoded once, with its frames stored as the pictures that a model is shown.
 
 Each frame is passed to the observers, which measure it, and stored as JPEG, so that a report's evidence is byte for
-byte what the model saw. Where few frames will be shown, only those at a rate are stored on the way, and others are read
-from the video again when they are shown. Pictures are in a temporary file, so that memory does not grow with the clip.
+byte what the model saw. If few frames will be shown, only frames at a given rate are stored during decoding. The other
+frames are read from the video again when they are shown. Pictures are in a temporary file, so that memory does not grow
+with the clip.
 """
 
 import math
@@ -50,9 +51,9 @@ Observer = Callable[[int, float, tuple[Image, ...]], None]
 class DecodedClip:
     """The pictures of one clip; close it to free them. Made by `decode_clip`.
 
-    `start_s` is the time of its first frame in its file, above 0 only for a part of a file. `source` is its file,
-    which `decoder` reads, None for a clip that is not from a file. `store` has its pictures. `evidence_pictures` are
-    those that a stage made and names as evidence, as readers see them (`keep_evidence`): JPEG by id.
+    `start_s` is the time of its first frame in its file, above 0 only for a part of a file. `source` is its file, which
+    `decoder` reads, None for a clip that is not from a file. `store` has its pictures. `evidence_pictures` are the
+    pictures that a stage made and names as evidence, as readers see them (`keep_evidence`): JPEG by id.
     """
 
     def __init__(
@@ -91,7 +92,7 @@ class DecodedClip:
     def make_pictures(self, numbers: Iterable[int]) -> None:
         """Make the pictures of frames that have none yet, together, because each reading starts at a key frame.
 
-        The second time, all that are missing are made. Raises VideoError as `originals` does.
+        From the second reading on, all missing pictures are made. Raises VideoError as `originals` does.
         """
         with self._reading_again:
             missing = sorted(set(numbers) - self._frames.keys())
@@ -117,7 +118,7 @@ class DecodedClip:
         except ValueError as error:
             raise VideoError(f"{message}: {error}") from error
         if not same_layout:
-            raise VideoError(f"{message}: a panel is black in only one of them")
+            raise VideoError(f"{message}: a panel is black in only one of the two pictures")
         views = split(image, self.layout)
         canvas, _ = self._begin(views[0])
         jpeg = self._encode(canvas, views, _INITIAL)
@@ -185,8 +186,9 @@ class DecodedClip:
     ) -> FrameImage:
         """Several frames on one contact sheet, numbered outside the pictures.
 
-        They are scaled down, so that a sheet of `rows` (as many as columns if None) is no larger than `max_side_px`, or
-        than a picture may be. No view of several is made smaller than _LEAST_VIEW_PX.
+        They are scaled down, so that a sheet with `rows` rows (as many as columns if None) is no larger than
+        `max_side_px` or, if that is None, than a picture may be. If there are several views, no view is made smaller
+        than _LEAST_VIEW_PX.
         """
         grid = columns, rows or columns
         name = "S" + "-".join(str(number) for number in numbers) + ("" if max_side_px is None else f"@{max_side_px}")
@@ -209,7 +211,9 @@ class DecodedClip:
         return FrameImage(picture, label, self.store.add(jpeg))
 
     def largest_grid(self, grids: Sequence[tuple[int, int]], max_side_px: int) -> tuple[int, int]:
-        """Which of some numbers of columns and rows shows views the largest on a sheet; the first one of equals."""
+        """The numbers of columns and rows, from the given ones, with which a sheet shows the largest views; the first
+        ones if several are equal.
+        """
         return max(grids, key=lambda grid: self._form_of_sheet(grid, max_side_px).zoom)
 
     def _form_of_sheet(self, grid: tuple[int, int], max_side_px: int | None) -> SheetForm:
@@ -287,8 +291,8 @@ def decode_clip(
 ) -> DecodedClip:
     """Decode a clip once, to its end; with `start_s` or `end_s`, that part of the file.
 
-    With `pictures_fps` (0 or more), only the pictures of the first frame and of those nearest to that rate are made
-    while decoding, and others when they are shown.
+    With `pictures_fps` (0 or more), only the pictures of the first frame and of the frames nearest to that rate are
+    made while decoding. The other pictures are made when they are shown.
 
     Without a layout, a 2x2 grid with one black panel is detected and anything else is a single view. Raises VideoError
     as `robogaze.media.decode.read_frames` does, and if the picture or the initial frame does not fit the layout.
@@ -332,6 +336,6 @@ def _views(path: Path, frame: Frame, layout: Layout, *, detected: bool) -> tuple
 
 
 def _near(numbers: Sequence[int], times_s: Sequence[float]) -> Iterator[Sequence[int]]:
-    """Ascending frame numbers in groups, between which more than _APART_S pass."""
+    """Groups of ascending frame numbers; consecutive groups are more than _APART_S apart in time."""
     starts = [0, *(place for place, (a, b) in enumerate(pairwise(numbers), 1) if times_s[b] - times_s[a] > _APART_S)]
     yield from (numbers[start:end] for start, end in pairwise([*starts, len(numbers)]) if start < end)

@@ -1,6 +1,6 @@
 """Write a video: H.264 that every player and browser shows.
 
-Frame times are kept, also at a variable frame rate. The encoder runs on one thread and without B-frames, so that equal
+Frame times are kept, even at a variable frame rate. The encoder runs on one thread and without B-frames, so that equal
 frames give equal bytes and no edit list is needed. A picture of odd width or height loses its last column or row, which
 4:2:0 cannot store.
 """

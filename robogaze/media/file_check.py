@@ -145,7 +145,8 @@ def _fits(element: _Element, tracks: list[dict[bytes, int]]) -> bool:
 
 
 def _number(data: bytes) -> tuple[bytes, int | None]:
-    """A number of 1 to 8 bytes, whose leading zero bits give the count: its bytes, and its value (None: all ones).
+    """The bytes and the value of a number of 1 to 8 bytes, whose leading zero bits give the number of bytes; the value
+    is None if all its bits are ones.
 
     The bytes are empty if there is no number.
     """

@@ -26,7 +26,8 @@ _SEAM, _SEAM_RATIO = 8, 2.0
 def detect_layout(image: Image) -> Layout | None:
     """A 2x2 grid with one black panel; None for anything else.
 
-    One quarter of the picture is black, the others are not, and there is a seam between two of those.
+    One quarter of the picture is black, the other quarters are not, and there is a seam between two of the other
+    quarters.
     """
     height, width = image.shape[:2]
     if height % 2 or width % 2 or min(height, width) < _MIN_SIDE_PX:

@@ -14,9 +14,9 @@ def object_strips(
 ) -> tuple[FrameImage, ...]:
     """A sheet for each object: crops of one size around it in some frames (at least one), ascending, each stamped.
 
-    The tracks of an object are at least one, each in another view; a frame shows all its views. In a frame in which the
-    object was not found in any view, the crops are where it is expected, and the label says so. Raises ValueError for a
-    track without a box or in an unknown view.
+    Each object has at least one track, and each track is in another view; a frame shows all views of the object. In a
+    frame in which the object was not found in any view, the crops are where it is expected, and the label says so.
+    Raises ValueError for a track without a box or in an unknown view.
     """
     if not objects:
         return ()

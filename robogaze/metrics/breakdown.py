@@ -1,10 +1,10 @@
 """Scores by dimension or event type, and the confusion of dimensions.
 
 An event belongs to the group of its primary dimension (or its type), on both sides alike. A match counts in the group
-of each of its two events: the recall of a group sums the S of its reference events, whatever they were matched to, its
-precision the S of its predicted events. An event that is found under another dimension therefore counts as found in its
-own group, and its prediction counts as correct in the other group; the confusion table counts such pairs. The F1 of a
-group also requires the label: only matches within the group count, as in the released evaluator.
+of each of its two events. The recall of a group sums the S of its reference events, whatever they were matched to. The
+precision sums the S of its predicted events. An event that is found under another dimension therefore counts as found
+in its own group, and its prediction counts as correct in the other group; the confusion table counts such pairs. The F1
+of a group also requires the label: only matches within the group count, as in the released evaluator.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

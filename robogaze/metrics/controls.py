@@ -1,8 +1,8 @@
 """Controls and floors: predictions made without looking at the clip, scored next to every system.
 
 A control is made from the reference alone, with the similarities that its rule gives; the rule is a sentence that is
-printed with its row. A control whose description counts as right at any time is an upper bound: no judge could give a
-guess of that time a higher score. An honest system may score less.
+printed with its row. A control whose description counts as right at any time is an upper bound: for the same guess of
+the time, no judge could give a higher score. An honest system may score less.
 
 A floor is what a system can get without looking at the clip, compared by the same judge as the systems: `type_prior`
 predicts for every clip what is most frequent in the other clips, and `shuffled` moves a system's events to other clips.
@@ -53,8 +53,8 @@ class ControlPrediction:
 class Control:
     """A control; `rule` says in a sentence what it reports and how its descriptions count.
 
-    An `oracle` gets its descriptions right by that rule: its row is an upper bound, the others are floors. `predict`
-    returns None for a clip of unknown duration if the control needs the duration.
+    An `oracle` gets its descriptions right by that rule, and its row is an upper bound. The rows of the other controls
+    are floors. `predict` returns None for a clip of unknown duration if the control needs the duration.
     """
 
     name: str
@@ -193,10 +193,11 @@ def shuffled(
     units: Sequence[Hashable],
     rng: np.random.Generator,
 ) -> dict[str, ClipAnnotation | None]:
-    """What the system reports of another clip of the same stratum and of another unit, by the clip it is moved to.
+    """The system's report on another clip of the same stratum and of another unit, by the clip that the report is moved
+    to.
 
-    None if it reports nothing of that other clip; no entry if there is no other clip. Spans keep their shares of the
-    clip if both durations are known.
+    None if the system has no report on that other clip; no entry if there is no other clip. Spans keep their shares of
+    the clip if both durations are known.
     """
     moved: dict[str, ClipAnnotation | None] = {}
     for stratum in dict.fromkeys(strata):

@@ -20,8 +20,8 @@ a reference without a match
     merged        the same event as a prediction that it overlaps with and that is matched to another reference
     missed        none of these
 
-If a rule fits several events, the one with the highest S is chosen, or the highest IoU where the rule asks for the
-place.
+If a rule fits several events, the event with the highest S is chosen, or the event with the highest IoU if the rule
+requires a well-placed event.
 
 The cost of a kind is what a metric gains when its errors are repaired and the clip is matched and scored again:
 
@@ -33,10 +33,10 @@ description            S = 1
 split                  the matched prediction gets the spans of all parts, and the other parts are removed
 merged                 a copy of the prediction is added for the other reference, each with the spans of its reference
 
-The costs do not add up to what is missing to 1, because repairs interact: two predictions for one reference can be
-moved to the same place, and only one of them is matched. A cost can be 0: a wrong dimension costs nothing in a metric
-that ignores dimensions (`desc_f1_dimension` does not ignore them). A cost can be negative, if the better match by
-weight has the lower S. In a clip without a scored prediction every reference is missed.
+The costs do not add up to 1 minus the metric, because repairs interact: two predictions for one reference can be moved
+to the same place, and only one of them is matched. A cost can be 0: a wrong dimension costs nothing in a metric that
+ignores dimensions (`desc_f1_dimension` does not ignore them). A cost can be negative, if the better match by weight has
+the lower S. In a clip without a scored prediction every reference is missed.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -85,8 +85,8 @@ class EventError:
 class ErrorAnalysis:
     """The errors of a clip, and its rows after each kind is repaired, shape (len(ERROR_KINDS), columns).
 
-    `unknown` marks the pairs whose similarity may change them and is not given, shape (reference events, predicted
-    events).
+    `unknown` marks the pairs whose similarity is not given but may change the errors or the rows, shape (reference
+    events, predicted events).
     """
 
     errors: tuple[EventError, ...]
@@ -103,7 +103,7 @@ class ErrorAnalysis:
 class MatchedClipEvents:
     """A clip's events on both sides and their matches; arrays are (references, predictions).
 
-    `judgeable` marks the predictions that the reference can judge; the others are no errors.
+    `judgeable` marks the predictions that the reference can judge; the other predictions are not errors.
     """
 
     references: Sequence[AnnotatedEvent]
@@ -120,7 +120,7 @@ class MatchedClipEvents:
 
     @cached_property
     def unmatched_pairs(self) -> NDArray[np.bool_]:
-        """Which pairs are a reference and a judgeable prediction that are both without a match, or have no IoU."""
+        """Which pairs of a reference and a judgeable prediction have no match on either side, or have no IoU."""
         references, predictions = np.ones(len(self.references), np.bool_), self.judgeable.copy()
         for match in self.matches:
             references[match.reference] = predictions[match.prediction] = False

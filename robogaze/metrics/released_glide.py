@@ -1,11 +1,11 @@
 """The evaluator released with GLIDE, number for number, so that published tables can be compared.
 
-It is frozen: what departs from the paper or from sense is kept and marked "Quirk" with its number in
-docs/metrics/conventions.md. Read from a copy of the release's evaluation/evaluator.py; whether the paper's tables were
-made by this version was not verified.
+It is frozen: behaviour that differs from the paper, or that makes no sense, is kept and marked "Quirk" with its number
+in docs/metrics/conventions.md. The evaluator was read from a copy of the release's evaluation/evaluator.py. It was not
+verified that the paper's tables were made by this version.
 
-Not reproduced, because it happens before scoring: a judge that fails and thereby rates 0, a rating that is cut to a
-whole number, and interval ends that the release's own report writer cuts to whole seconds.
+The following is not reproduced, because it happens before scoring: a judge that fails and therefore rates 0, a rating
+that is cut to a whole number, and interval ends that the release's own report writer cuts to whole seconds.
 """
 
 from collections.abc import Sequence
@@ -36,8 +36,9 @@ def score(clips: Sequence[ReleasedClip]) -> ReleasedScores:
     """Score videos as the release does; there are no scores by dimension.
 
     The metrics are desc_precision, desc_recall, desc_f1, iou_precision, iou_recall, f1_iou and miou in [0, 1], and
-    mean_rating in 0..BEST_RATING, over all videos together. Raises ValueError if of two videos with the same name the
-    later one has no report: the release would then compare one's reference with the other's report.
+    mean_rating in 0..BEST_RATING, over all videos together. Raises ValueError if two videos have the same name and the
+    later one has no report, because the release would then compare the reference of one video with the report of the
+    other.
     """
     named: dict[str, ReleasedClip] = {}
     for clip in clips:
@@ -57,7 +58,9 @@ def score(clips: Sequence[ReleasedClip]) -> ReleasedScores:
 
 
 def _match(clip: ReleasedClip, predictions: Sequence[AnnotatedEvent]) -> tuple[tuple[float, float], ...]:
-    """The one-to-one matching with the largest sum of ratings. Rows are predictions: that breaks ties."""
+    """The one-to-one matching with the largest sum of ratings. Rows are predictions, which decides how ties are
+    broken.
+    """
     if not clip.references or not predictions:
         return ()
     fps = _fps(clip.frame_times_s)
@@ -90,10 +93,10 @@ def _iou(a: AnnotatedEvent, b: AnnotatedEvent, fps: float | None) -> float:
 
 
 def _intervals(finding: AnnotatedEvent, fps: float | None) -> tuple[bool, list[Span]]:
-    """Whether an event has intervals, and those that have a length.
+    """Whether an event has intervals, and its intervals that have a length.
 
-    Seconds in a file are taken as they are. Otherwise a moment, which has no length there, is a span of one frame here,
-    so a span no longer than a frame is a moment.
+    Seconds in a file are used unchanged. Otherwise, a moment, which has no length in the release, is a span of one
+    frame here, so a span no longer than a frame counts as a moment.
     """
     if finding.written is not None and finding.written.unit == "seconds":
         intervals = finding.written.intervals

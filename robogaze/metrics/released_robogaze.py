@@ -1,11 +1,12 @@
 """The evaluator released with RoboGaze, number for number, so that published tables can be compared.
 
-It is frozen: what departs from the paper or from sense is kept and marked "Quirk" with its number in
-docs/metrics/conventions.md. Read from scripts/evaluate.py in a public fork of the release that changes the taxonomy;
-that nothing else differs was not verified.
+It is frozen: behaviour that differs from the paper, or that makes no sense, is kept and marked "Quirk" with its number
+in docs/metrics/conventions.md. The evaluator was read from scripts/evaluate.py in a public fork of the release that
+changes the taxonomy. It was not verified that nothing else differs.
 
-Not reproduced, because it is reading and not scoring: one prediction serving several clips through its bare name,
-broken reference files that are ignored, frame numbers written as text that become 0, and judge replies that become 0.
+The following is not reproduced, because it belongs to reading and not to scoring: one prediction that is used for
+several clips because of its bare name, broken reference files that are ignored, frame numbers written as text that
+become 0, and judge replies that become 0.
 """
 
 import math
@@ -66,10 +67,10 @@ class _ScoredClip:
 def score(clips: Sequence[ReleasedClip], taxonomy: Mapping[str, Collection[str]]) -> ReleasedScores:
     """Score clips as the release does; `taxonomy` maps each dimension to its types.
 
-    The frames of a clip place the events that are not written in frames (`AnnotatedEvent.written`). The metrics are
-    MEANS over the clips with a reference event, and clean_accuracy, detection_precision, detection_recall and
-    detection_f1 over all clips with a prediction. `per_dimension` are means over all clips with a prediction in which
-    either side names the dimension. All have four digits.
+    The frames of a clip are used to convert events that are not written in frames (`AnnotatedEvent.written`) to frames.
+    The metrics are MEANS over the clips with a reference event, and clean_accuracy, detection_precision,
+    detection_recall and detection_f1 over all clips with a prediction. `per_dimension` are means over all clips with a
+    prediction in which either side names the dimension. All have four digits.
     """
     ordered = sorted(clips, key=lambda clip: _natural(clip.id))
     # Quirk A6.2: a clip without a prediction leaves every figure, so half a run may look perfect.
@@ -125,9 +126,9 @@ def _rate(frame_times_s: Sequence[float]) -> float:
 def _frames(finding: AnnotatedEvent, fps: float) -> tuple[int, int]:
     """The frames nearest to the start and end of an event; (0, 0), as in the release, if it has no time.
 
-    An event has one interval there, from the start of its first span to the end of its last. Frames in a file are taken
-    as they are. Otherwise a moment, which is a span of one frame here, is taken to be written with start = end: a span
-    no longer than a frame has no length.
+    In the release, an event has one interval, from the start of its first span to the end of its last span. Frames in a
+    file are used unchanged. Otherwise, a moment, which is a span of one frame here, is treated as written with start =
+    end: a span no longer than a frame has no length.
     """
     if finding.written is not None and finding.written.unit == "frames":
         starts, ends = zip(*finding.written.intervals, strict=True)
@@ -150,7 +151,7 @@ def _iou(a: _Event, b: _Event) -> float:
 
 
 def _match(clip: ReleasedClip, references: Sequence[_Event], predictions: Sequence[_Event]) -> tuple[Match, ...]:
-    """Maximum-weight matching. Rows are predictions, as in the release: that breaks ties."""
+    """Maximum-weight matching. Rows are predictions, as in the release, which decides how ties are broken."""
     if not references or not predictions:
         return ()
     similarity = clip.similarity
@@ -166,7 +167,7 @@ def _match(clip: ReleasedClip, references: Sequence[_Event], predictions: Sequen
 
 
 def _values(references: Sequence[_Event], predictions: Sequence[_Event], matches: Sequence[Match]) -> dict[str, float]:
-    """MEANS of one clip and what they come from, not rounded."""
+    """The MEANS of one clip and the values that they come from, not rounded."""
     n, m = len(predictions), len(references)
     # Quirk A6.8, A5: the weight only chooses the pairs. Descriptions then count in full however small the overlap, and
     # the bonus, unlike in the paper's table of its sizes, enters no figure.
@@ -258,7 +259,7 @@ def _bounds(columns: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
 
 
 def _ratio(part: float, whole: float) -> float:
-    """0, as everywhere in the release, if it is undefined."""
+    """The ratio; 0 if it is undefined, as everywhere in the release."""
     return part / whole if whole else 0.0
 
 

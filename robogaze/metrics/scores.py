@@ -1,21 +1,21 @@
 """Every metric: its definition, its computation from sums of rows, and its mean over clips.
 
-S is the similarity of a matched pair, N the number of (judgeable, see `tally`) predicted events, M that of reference
-events.
+S is the similarity of a matched pair, N is the number of predicted events (judgeable ones, see `tally`), and M is the
+number of reference events.
 
 `micro`   over the corpus, as GLIDE does: from the sums of all rows. A prediction on a clean clip lowers the precision.
 `macro`   over clips, as RoboGaze does: the mean of each clip's own value. Metrics of events are averaged over the clips
           whose reference has events; a prediction on a clean clip does not count here. Clean accuracy, detection and
-          the recall of severe events are values of the corpus and the same under both names.
+          the recall of severe events have one value for the corpus, which is the same under both names.
 
 A value that would be 0/0 is NaN and is excluded from the mean and its n. A clip with references and no prediction has
-no precision (0/0), but recall 0 and F1 0, so it stays in their means; in the released evaluator it does so only if the
-prediction file exists and is empty.
+no precision (0/0), but recall 0 and F1 0, so it stays in the means of recall and F1. In the released evaluator it stays
+in them only if the prediction file exists and is empty.
 
-Normalisation is "loose", by all events, unless a name ends in `_strict`: by the events that overlap in time with any
-event of the other side (RoboGaze, Table 20), so events at a wrong time are excluded before counting. Severities are
-weights as in RoboGaze, A.2.4: a missed reference event of severity k adds k to the denominator. Fields that a
-prediction leaves blank count against it (see `tally`).
+Normalisation is "loose", by all events, unless a name ends in `_strict`. Strict normalisation is by the events that
+overlap in time with any event of the other side (RoboGaze, Table 20), so events at a wrong time are excluded before
+counting. Severities are weights as in RoboGaze, A.2.4: a missed reference event of severity k adds k to the
+denominator. Fields that a prediction leaves blank count against it (see `tally`).
 """
 
 from collections.abc import Callable, Mapping
@@ -88,7 +88,9 @@ def _severity_weighted_f1(sums: Matrix) -> Matrix:
 
 
 def _doubled_share(field: str, top: str) -> Callable[[Matrix], Matrix]:
-    """Twice a sum over the events of which a field is asked; NaN if there are references and none has the field."""
+    """Twice a sum, divided by the number of references that have a field plus the number of predictions that should
+    have it; NaN if there are references and none has the field.
+    """
 
     def value(sums: Matrix) -> Matrix:
         asked = _sum(sums, f"references_{field}")
@@ -142,14 +144,15 @@ _ALL = (
     _pair_metric(
         "severity_exact",
         "Severity, exact",
-        "Share of matched pairs with equal severities, of those whose reference has one.",
+        "Share of matched pairs with equal severities, among the matched pairs whose reference has a severity.",
         "severity_exact",
         "severity_pairs",
     ),
     _pair_metric(
         "severity_within1",
         "Severity within 1",
-        "Share of matched pairs whose severities differ by at most 1, of those whose reference has one.",
+        "Share of matched pairs whose severities differ by at most 1, among the matched pairs whose reference "
+        "has a severity.",
         "severity_within1",
         "severity_pairs",
     ),
@@ -178,7 +181,8 @@ _ALL = (
     _clip_metric(
         "clean_accuracy",
         "Clean accuracy",
-        "Share of the clips without reference events that were completed, covered and reported without any.",
+        "Share of the clips without reference events whose prediction is complete, covers the dimensions of the "
+        "reference and has no events.",
         "clean_found",
         "clean",
     ),
@@ -231,14 +235,14 @@ _ALL = (
     _event_metric(
         "desc_f1_strict",
         "Description F1, strict",
-        "2 * sum of S over matched pairs that share time / events that share time with one of the other side.",
+        "2 * sum of S over matched pairs that share time / events that share time with an event of the other side.",
         "similarity_overlapped",
         *_OVERLAPPED,
     ),
     _field_metric(
         "desc_f1_dimension",
         "Description F1 with dimension",
-        "2 * sum of S over matched pairs of one dimension / (N + M), of references with a dimension.",
+        "2 * sum of S over matched pairs with the same dimension / (N + M), of references with a dimension.",
         "dimensioned",
         "similarity_dimension",
     ),
@@ -251,7 +255,7 @@ _MEANS = [metric for metric in _ALL if metric.level == "clip"]
 
 
 def with_clip_values(rows: Matrix) -> Matrix:
-    """Rows extended by what the means over clips need, so that these are functions of sums, too.
+    """Rows extended by the columns that the means over clips need, so that these means are also functions of sums.
 
     Shape (..., columns) to (..., columns + 2 * metrics of events): a row is followed by the clip's own value of each
     metric (0 if undefined), then by whether it is defined (1 or 0).

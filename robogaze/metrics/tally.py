@@ -8,15 +8,18 @@ Three rules decide what is counted:
 * A missing (None) or unscored prediction reports nothing: all references are missed. Reporting nothing is not the same
   as finding the clip clean: a clip is correctly clean only if the prediction is complete and covers every dimension
   that the reference covers.
-* A predicted event is judgeable if the reference's author looked for its dimension or one of its secondary ones, or
-  found something there, or if either side does not say. One that is not judgeable is neither right nor wrong: it is
-  counted separately, as `unjudgeable`, and must not be matched.
+* A predicted event is judgeable if the reference's author looked for, or found an event in, its dimension or one of its
+  secondary dimensions. It is also judgeable if the reference does not say which dimensions were looked for, or if the
+  predicted event names no dimension. A predicted event that is not judgeable is neither right nor wrong: it is counted
+  separately, as `unjudgeable`, and must not be matched.
 * There is no such rule for references: a reference event is missed whether or not the system looks for its dimension.
-  How many it could not find for that reason is counted as `references_not_looked_for`.
+  The number of reference events in dimensions that the system does not look for is counted as
+  `references_not_looked_for`.
 
-A field that a prediction leaves blank (time, dimension, severity) never pays: if the reference gives it, the blank
-counts as wrong, and a prediction without a match counts against every metric of that field. Only what the reference
-itself leaves blank is excluded: a prediction matched to such an event, and a clip none of whose events has the field.
+A field that a prediction leaves blank (time, dimension, severity) never raises a score: if the reference gives the
+field, the blank counts as wrong, and a prediction without a match counts against every metric of that field. Only
+fields that the reference itself leaves blank are excluded: a metric of a field excludes predictions matched to a
+reference event without the field, and clips in which no reference event has the field.
 """
 
 import math
@@ -53,7 +56,7 @@ COLUMN_MEANINGS = {
     "tiou_70": "matched pairs with an IoU of at least 0.7",
     "references_dimensioned": "reference events with a dimension",
     "predictions_dimensioned": "judgeable predicted events that should have a dimension",
-    "similarity_dimension": "sum of S over matched pairs of one dimension",
+    "similarity_dimension": "sum of S over matched pairs with the same dimension",
     "severity_pairs": "matched pairs whose reference has a severity",
     "severity_exact": "matched pairs with the same severity",
     "severity_within1": "matched pairs whose severities differ by at most 1",
@@ -64,9 +67,10 @@ COLUMN_MEANINGS = {
     "similarity_references_severity": "sum of S * reference severity over matched pairs",
     "similarity_predictions_severity": "sum of S * predicted severity over matched pairs",
     "references_severe": "reference events with a time and a severity of at least SEVERE",
-    "severe_recovered": "those that are recovered (see `severe_recovered`)",
+    "severe_recovered": "reference events with a time and a severity of at least SEVERE that are recovered (see "
+    "`severe_recovered`)",
     "clean": "1 where the reference has no events",
-    "clean_found": "1 where the reference has none, and the system covers its dimensions and reported none",
+    "clean_found": "1 where the reference has no events, and the system covers its dimensions and reported no events",
     "faulty": "1 where the reference has events",
     "faulty_found": "1 where the reference has events and the system reported any",
     "alarms": "1 where the system reported any event",
@@ -96,7 +100,7 @@ def scored(prediction: ClipAnnotation | None) -> TypeGuard[ClipAnnotation]:
 def judgeable(reference: ClipAnnotation, prediction: ClipAnnotation | None) -> NDArray[np.bool_]:
     """Which of the prediction's events the reference can judge, shape (events,); empty without a prediction.
 
-    The others must not be matched: give them the similarity 0.
+    Predicted events that the reference cannot judge must not be matched: give them the similarity 0.
     """
     findings = prediction.findings if scored(prediction) else ()
     covered = reference.covered
@@ -140,8 +144,8 @@ def severe_recovered(references: Sequence[AnnotatedEvent], predictions: Sequence
     """How many severe reference events are recovered; no judge is asked.
 
     A severe event is recovered if a predicted event has its dimension and shares time with it. One prediction recovers
-    one event at most, and the assignment that recovers most counts. Where the reference gives no dimension, the time
-    alone decides. `iou` has shape (references, predictions).
+    at most one event, and the assignment that recovers the most events is used. Where the reference gives no dimension,
+    the time alone decides. `iou` has shape (references, predictions).
     """
     from scipy.optimize import linear_sum_assignment  # slow to import, and many commands import this module only
 
@@ -221,7 +225,9 @@ _FIELDS: Mapping[str, Callable[[AnnotatedEvent], bool]] = {
 def _field_counts(
     references: Sequence[AnnotatedEvent], predictions: Sequence[AnnotatedEvent], pairs: Pairs
 ) -> dict[str, float]:
-    """How many predictions a field is asked of, and how many leave blank a field that the reference's events have."""
+    """The number of predictions that should have each field, and the number of predictions that leave blank a field
+    that the reference's events have.
+    """
     numbers: dict[str, float] = {}
     blank: set[int] = set()
     for name, has in _FIELDS.items():

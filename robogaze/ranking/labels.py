@@ -41,7 +41,9 @@ class _ScoreRow(BaseModel):
 
 @dataclass(frozen=True)
 class Label:
-    """Whether most of a clip's labels call it usable, and whether any reports a severe failure; None if not said."""
+    """Whether most of a clip's labels call it usable, and whether any reports a severe failure; the latter is None if
+    no label says.
+    """
 
     usable: bool
     severe: bool | None
@@ -50,7 +52,7 @@ class Label:
 def read_labels(path: Path) -> dict[str, Label]:
     """The labels of a file with `clip_id`, `usable` and, if known, `severe`; a clip may have several rows.
 
-    Raises InputError with file, line and key for what does not fit.
+    Raises InputError with file, line and key for an invalid row.
     """
     rows: dict[str, list[_LabelRow]] = {}
     for _, row in read_rows(path, _LabelRow):
@@ -66,7 +68,7 @@ def _together(rows: list[_LabelRow]) -> Label:
 def read_scores(path: Path) -> Mapping[str, Mapping[str, float]]:
     """The scores of each column besides `clip_id`, by clip id; higher is better.
 
-    Raises InputError with file and line for a value that is no finite number, and for a clip with two rows.
+    Raises InputError with file and line for a value that is not a finite number, and for a clip with two rows.
     """
     scores: dict[str, dict[str, float]] = {}
     seen: set[str] = set()

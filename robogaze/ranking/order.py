@@ -4,9 +4,9 @@ A claim makes a clip unusable with the probability
 
     r = severity weight x verdict weight x (1 - k (1 - confidence))
 
-where k is the weight of confidences; an event has the verdict weight 1, a claim without a confidence the last factor 1.
-A dimension that was not fully judged does so with the weight of its state. Nothing else counts, and all count as
-independent:
+where k is the weight of confidences; an event has the verdict weight 1, and for a claim without a confidence the last
+factor is 1. A dimension that was not fully judged makes a clip unusable with the probability given by the weight of its
+state. Nothing else counts, and all claims and dimensions are treated as independent:
 
     usability = product of (1 - r) over claims and dimensions
 
@@ -30,7 +30,9 @@ _DIGITS = 9
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """What can make a clip unusable, and with which probability. `count` dimensions of one state are one risk."""
+    """What can make a clip unusable, and with which probability. `count` dimensions in the same state are combined into
+    one risk.
+    """
 
     kind: str
     type: str
@@ -44,9 +46,9 @@ class Risk:
 class RankedCandidate:
     """A candidate with its rank, 1 for the best.
 
-    `risks` are the largest first. `tied` are the ids of other candidates with the same usability, and `tiebreak` is
-    what decided between this candidate and the one before it among them, or after it for the first; empty without a
-    tie.
+    `risks` are sorted, the largest first. `tied` are the ids of other candidates with the same usability. `tiebreak` is
+    what decided between this candidate and the tied candidate before it (for the first one, the tied candidate after
+    it); it is empty without a tie.
     """
 
     rank: int
@@ -70,7 +72,9 @@ class Unranked:
 
 @dataclass(frozen=True)
 class PromptRanking:
-    """The candidates of a prompt, best first, and those without a rank. `wanted` is the number to keep of them all."""
+    """The candidates of a prompt, best first, and those without a rank. `wanted` is the number to keep of all
+    candidates, with and without a rank.
+    """
 
     prompt: str
     ranked: tuple[RankedCandidate, ...]

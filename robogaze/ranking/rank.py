@@ -122,9 +122,10 @@ def rank(
     prompt of each clip id (a manifest, or a table with `clip_id` and `prompt_id`); by default it is in the reports.
     `weights` are a name in judges/ranking/ or a YAML file.
 
-    `labels` (`clip_id`, `usable`, and `severe` if known) measure how usable the kept part is, also by `scores`: a table
-    with a column for each other measure, or scores by measure and clip id. Every measure is compared with the measure
-    `baseline`, with intervals at `level`. `mixed` allows reports of different domains or pipelines.
+    `labels` (`clip_id`, `usable`, and `severe` if known) are used to measure how usable the kept part is, for the rule
+    and for the other measures in `scores`: a table with a column for each measure, or scores by measure and clip id.
+    Every measure is compared with the measure `baseline`, with intervals at `level`. `mixed` allows reports of
+    different domains or pipelines.
 
     Raises InputError for what cannot be read, and if no prompt has two candidates.
     """

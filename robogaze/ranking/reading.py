@@ -17,7 +17,7 @@ from robogaze.store import ManifestLine, StoredRun
 
 @dataclass(frozen=True)
 class ReadClip:
-    """A clip of a run, and what it was generated from. `candidate` is None for `reason`."""
+    """A clip of a run, and what it was generated from. If `candidate` is None, `reason` says why."""
 
     id: str
     run: str
@@ -104,7 +104,9 @@ def _read(report: Report, source: NamedSource, place: str, line: ManifestLine | 
 
 
 def _video(report: Report, source: NamedSource, line: ManifestLine | None) -> Path:
-    """The file of a clip: by the run's manifest, else as the report names it, from here or from its own folder."""
+    """The file of a clip: by the run's manifest, otherwise by the path in the report, relative to the current folder or
+    to the folder of the report's source.
+    """
     if line is not None and source.path is not None:
         return source.path / line.path
     path = Path(report.clip.uri)

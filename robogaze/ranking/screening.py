@@ -1,9 +1,9 @@
 """How usable the kept part is according to people's labels, for the rule and for other measures.
 
-The precision of a prompt is the usable share of the candidates to keep (P@50: of its better half). Where a measure
-gives equal values at the edge of the kept part, it is the mean over all choices among them; so `random` is exact. A
-place that stays empty because candidates have no rank counts as not usable. Means are over prompts, with Student's
-interval; differences are paired by prompt.
+The precision of a prompt is the usable share of the candidates to keep (P@50: of its better half). If a measure gives
+equal values at the edge of the kept part, the precision is the mean over all choices among the candidates with these
+values; so `random` is exact. A place that stays empty because candidates have no rank counts as not usable. Means are
+over prompts, with Student's interval; differences are paired by prompt.
 """
 
 from collections.abc import Mapping, Sequence
@@ -86,7 +86,7 @@ def screen(
     keys = {name: [_keys_of(prompt, name, weights, labels, scores) for prompt in whole] for name in _names(scores)}
     names = list(keys)
     if config.baseline not in names:
-        raise OptionError(f"the `baseline` {config.baseline} is no measure; the measures are: {', '.join(names)}")
+        raise OptionError(f"the `baseline` {config.baseline} is not a measure; the measures are: {', '.join(names)}")
     found = np.array(
         [[_kept_part(k, prompt, labels) for k, prompt in zip(keys[name], whole, strict=True)] for name in names]
     )
@@ -118,7 +118,7 @@ def _keys_of(
     labels: Mapping[str, Label],
     scores: Mapping[str, Mapping[str, float]],
 ) -> list[Key]:
-    """What a measure orders the candidates of a prompt by, in the order of their ids."""
+    """The sort keys of a prompt's candidates under a measure, in the order of their ids."""
     if measure == RANDOM:
         return [()] * len(prompt.ids)
     if measure == ORACLE:

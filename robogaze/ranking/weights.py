@@ -23,7 +23,8 @@ class VerdictWeights(Data):
 
 
 class DimensionWeights(Data):
-    """The probability that a dimension hides a fault for which the clip cannot be used, by what was judged of it.
+    """The probability that a dimension hides a fault for which the clip cannot be used, by how far the dimension was
+    judged.
 
     `undecided` is for a dimension that was looked at, where something failed.
     """
@@ -56,10 +57,13 @@ class RankingWeights(Data):
 def read_weights(name_or_path: str | Path) -> RankingWeights:
     """The weights with a name, or those of a YAML file.
 
-    Raises InputError with the known names if there are none, DomainError with file and line if they are invalid.
+    Raises InputError with the known names if there are no such weights, and DomainError with file and line if the
+    weights are invalid.
     """
     known = {path.stem: path for path in sorted((resource_folder("judges") / "ranking").glob("*.yaml"))}
     path = known.get(str(name_or_path), Path(name_or_path))
     if not path.is_file():
-        raise InputError(f"{name_or_path} is neither a name of weights ({', '.join(known)}) nor a YAML file with them")
+        raise InputError(
+            f"{name_or_path} is neither a name of weights ({', '.join(known)}) nor a YAML file with weights"
+        )
     return read_yaml(path).parse(RankingWeights)

@@ -1,7 +1,7 @@
 """Runs a pipeline up to a stage and collects the requests of that stage.
 
-No model is queried. The answers of earlier stages are those of a run folder where it has them, else the simplest valid
-answers (`robogaze.backends.rehearsal`).
+No model is queried. The answers of earlier stages are taken from a run folder where it has them. Otherwise they are the
+simplest valid answers (`robogaze.backends.rehearsal`).
 """
 
 from collections.abc import Mapping
@@ -37,8 +37,8 @@ class RenderedStage:
     """The requests of a stage about one clip.
 
     `requests` is empty for a stage that queries no model, and where earlier answers leave nothing to ask; `note` then
-    says which. `run` is the run folder with the answers of earlier stages, None where these are the simplest ones.
-    `made_up` counts the answers that the run folder lacks.
+    says which of these is the case. `run` is the run folder with the answers of earlier stages, None if the simplest
+    answers are used. `made_up` counts the answers that the run folder lacks.
     """
 
     pipeline: str
@@ -67,7 +67,7 @@ async def render_clip(
 ) -> RenderedStage:
     """The requests of a stage about a clip.
 
-    With `run`, the models, their frames and the earlier answers are those of this run folder. Raises VideoError for a
+    With `run`, the models, their frames and the earlier answers are taken from this run folder. Raises VideoError for a
     clip that cannot be decoded, InputError for an unknown stage and for a run without a report of the clip.
     """
     config = models_of_run(run) if run is not None else models

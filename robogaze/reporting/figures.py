@@ -1,6 +1,6 @@
 """Figures as SVG: curves, values over steps, and single intervals for the cells of a table.
 
-Each is a complete SVG document that can also be part of an HTML page. No information is in colour alone.
+Each is a complete SVG document that can also be part of an HTML page. No information is given by colour alone.
 """
 
 import math

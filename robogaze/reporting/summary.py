@@ -108,7 +108,9 @@ AnySummary = RunSummary[Report] | RunSummary[ReportSummary]
 
 
 def dimension_names(dimensions: Sequence[str], domain: Domain | None) -> str:
-    """Names of dimensions in the domain's order; the id if there is no domain or it does not have the dimension."""
+    """Names of dimensions in the domain's order; the id if there is no domain or the domain does not have the
+    dimension.
+    """
     known = {} if domain is None else domain.dimensions
     order = [*known, *dimensions]
     return listed([_dimension_name(name, domain) for name in sorted(set(dimensions), key=order.index)])
@@ -147,7 +149,7 @@ def without_event(report: Report, domain: Domain | None) -> str:
 
 
 def covered(report: Report | ReportSummary) -> tuple[str, ...]:
-    """The dimensions of a report in which no finding means no fault."""
+    """The dimensions of a report for which the absence of findings means that there is no fault."""
     return tuple(name for name, coverage in report.coverage.items() if coverage.state in COVERED)
 
 

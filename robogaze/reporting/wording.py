@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Total:
-    """A sum of `values` values of which `unknown` are not known; `known` is the sum of the others."""
+    """The sum of `values` values, of which `unknown` are not known; `known` is the sum of the known values."""
 
     known: float
     unknown: int
@@ -20,7 +20,7 @@ class Total:
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
-    """A number with its noun: `1 clip`, `2 clips`; `plural` if it is not the noun with an s."""
+    """A number with its noun: `1 clip`, `2 clips`; give `plural` if the plural is not the noun with an s."""
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 

@@ -1,4 +1,4 @@
-"""The clips that arrive in folders and manifests, each once its file is complete.
+"""The clips that arrive in folders and manifests; a clip has arrived once its file is complete.
 
 A file is complete if its size, its modification time and those of its sidecars have not changed for `settled_s`, and if
 its boxes are whole (`check_whole`). A file that stays incomplete for `broken_s` is passed on and counted as unreadable.
@@ -88,7 +88,7 @@ class _Listed:
         return tuple(_stamp(path) for path in (self.path, *sidecars))
 
     def arrival(self, stamp: Stamp) -> Arrival:
-        """The clip. A sidecar that cannot be read makes it a clip that cannot be scored."""
+        """The clip. If a sidecar cannot be read, the clip cannot be scored."""
         try:
             (entry,) = (self.entry,) if self.entry is not None else find_entries([self.path])
         except InputError as error:
@@ -214,7 +214,9 @@ def _videos(folder: Path) -> list[_Listed]:
 
 
 def _lines(manifest: Path) -> list[_Listed]:
-    """The lines of a manifest; a clip id is unique in a checkpoint. The last line of several with one id counts."""
+    """The lines of a manifest; a clip id is unique in a checkpoint. If several lines have the same id, the last one
+    counts.
+    """
     found = {}
     for _, entry in manifest_lines(manifest, growing=True):
         relative = PurePosixPath(os.path.relpath(entry.path, manifest.parent))

@@ -36,15 +36,15 @@ async def bench_async(
     options: RunOptions | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> BenchResult:
-    """Score checkpoints on the same prompts and say which is better. The same call resumes.
+    """Score checkpoints on the same prompts and say which is better. A repeated call with the same arguments resumes.
 
     Args:
         checkpoints: The clips of each checkpoint, as for `score`: a mapping from names to paths, or a list of paths.
             A path in a list may be written as "NAME=PATH".
         out: The folder for the comparison; the run folder of a checkpoint is in it, under its name.
         baseline: The checkpoint to compare with; all pairs are compared by default.
-        model: See `score`; so are the following arguments.
-        domain: The name of a built-in domain, or the folder of a custom one.
+        model: See `score`, also for the following arguments. domain: The name of a built-in domain, or the folder of a
+            custom one.
         pipeline: A pipeline of the domain.
         concurrency: The maximum number of requests per model, and of clips, at once.
         decoder: `pyav`, `decord`, or one of another package.

@@ -9,9 +9,9 @@ from robogaze.errors import OptionError
 def named_checkpoints(checkpoints: Mapping[str, str | Path] | Iterable[str | Path]) -> dict[str, Path]:
     """The paths of checkpoints by name.
 
-    A mapping gives names. Otherwise a text may be "NAME=PATH", and without a name a checkpoint is named after its
-    folder, or its file without the suffix. Raises OptionError for two equal names and for a name that no folder can
-    have.
+    The keys of a mapping are the names. Otherwise a path may be written as "NAME=PATH". A checkpoint without a name is
+    named after its folder, or after its file without the suffix. Raises OptionError for two equal names and for a name
+    that no folder can have.
     """
     items = checkpoints.items() if isinstance(checkpoints, Mapping) else (_named(given) for given in checkpoints)
     named: dict[str, Path] = {}

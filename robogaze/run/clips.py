@@ -39,8 +39,8 @@ def list_clips(paths: Sequence[Path], **given: Any) -> ClipList:
     """List the clips of videos, manifests (.jsonl), and folders or files in a layout that `dataset import` reads.
 
     The fields in `given` (instruction, initial_frame, layout) apply to all clips. Raises InputError for a single folder
-    without clips; among several paths such a folder is one unreadable clip. Raises OptionError for a path with
-    archives.
+    without clips. If several paths are given, a folder without clips counts as one unreadable clip. Raises OptionError
+    for a path with archives.
     """
     found: list[ManifestEntry] = []
     for path in paths:
@@ -60,7 +60,7 @@ def list_clips(paths: Sequence[Path], **given: Any) -> ClipList:
 
 
 def parse_layout(text: str) -> Layout:
-    """Read `single` or `ROWSxCOLUMNS:name,name,...`. Raises OptionError for another text."""
+    """Read `single` or `ROWSxCOLUMNS:name,name,...`. Raises OptionError if the text has another form."""
     try:
         return Layout.parse(text)
     except ValidationError as error:

@@ -1,8 +1,8 @@
 """Estimates the calls, tokens and cost of a run before the first call.
 
 The estimate is the mean of the finished clips if there are enough of them. Otherwise a few clips are rehearsed: they go
-through the pipeline with their real pictures, and every request gets the simplest answer, with which every dimension is
-examined.
+through the pipeline with their real pictures, and every request gets the simplest answer that lets the pipeline examine
+every dimension.
 """
 
 import asyncio
@@ -29,7 +29,8 @@ class CostEstimate:
     """The calls, tokens and cost of `clips` clips: the mean over `sample` clips times their number.
 
     `completion_tokens` and `cost_usd` are (minimum, maximum), None if not known, for example without a price. If
-    `measured`, the sample are finished clips; otherwise it was rehearsed, with every dimension examined and no retries.
+    `measured`, the sample consists of finished clips; otherwise it was rehearsed, with every dimension examined and no
+    retries.
     """
 
     clips: int

@@ -37,7 +37,9 @@ from robogaze.store import RunFolder
 
 @dataclass(frozen=True)
 class ClipResult:
-    """The result of a clip. `summary` is None for an unreadable clip; `report` also for a clip finished before."""
+    """The result of a clip. `summary` and `report` are None for an unreadable clip; `report` is also None for a clip
+    that was finished before.
+    """
 
     clip_id: str
     entry: ManifestEntry
@@ -142,7 +144,9 @@ class ScoringRun:
         self.folder.add(*(clip.line.with_(path=self.folder.address(clip.entry.path)) for clip in clips), replace=True)
 
     def _forget_failed(self, answers: AnswerStore | None) -> None:
-        """Delete the invalid answers of clips that are scored again from the cache, which would return them."""
+        """Delete from the cache the invalid answers of clips that are scored again; otherwise the cache would return
+        them.
+        """
         if self.options.retry_failed and self.folder is not None and answers is not None:
             for task in self.plan.tasks:
                 if (report := self.folder.stored.report(task.clip_id)) is not None:

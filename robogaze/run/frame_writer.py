@@ -1,4 +1,5 @@
-"""Encodes frames in another process, because an encoder in the training's process would hold up its threads.
+"""Encodes frames in another process, because an encoder in the process of the training would block the training's
+threads.
 
 The process reads from stdin a line of JSON (`path`, `shape`, `fps`) and the bytes of the frames, and answers on stdout
 with a line of JSON: null, or why the video could not be written.
@@ -22,12 +23,12 @@ from robogaze.run.scoring_process import lower_priority
 
 @dataclass
 class FrameWriter:
-    """Writes videos. The process is started with the first one."""
+    """Writes videos. The process is started with the first video."""
 
     process: subprocess.Popen[bytes] | None = None
 
     def write(self, path: Path, frames: Any, fps: float) -> None:
-        """Write frames (RGB of uint8) as an MP4 file. Raises RobogazeError if it cannot be written."""
+        """Write frames (RGB of uint8) as an MP4 file. Raises RobogazeError if the video cannot be written."""
         if self.process is None:
             command = [sys.executable, "-m", "robogaze.run.frame_writer"]
             self.process = subprocess.Popen(
@@ -68,7 +69,7 @@ class FrameWriter:
 
 
 def encode() -> None:
-    """Write the videos that come on stdin until it ends."""
+    """Write the videos that arrive on stdin, until stdin ends."""
     with open(0, "rb") as given, open(1, "wb", buffering=0) as answers:
         while line := given.readline():
             header = json.loads(line)

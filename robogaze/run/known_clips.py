@@ -17,8 +17,8 @@ _KEPT = ("prompt_id", "checkpoint", "split", "task_family", "embodiment", "layou
 def as_known(stored: StoredRun, arrivals: Mapping[str, Arrival]) -> Mapping[str, ManifestEntry]:
     """The entries of clips, with the ids and fields under which the run folder knows them.
 
-    A clip is known by its path, or, if that path does not exist any more, by its size and modification time: it was
-    renamed.
+    A clip is known by its path. If that path no longer exists, the clip was renamed and is known by its size and
+    modification time.
     """
     lines = {(line.path, line.start_s, line.end_s): line for line in stored.lines}
     moved = {

@@ -3,8 +3,8 @@
     submit -> bounded queue -> thread: hands frames to a process that encodes them, writes a line in OUT/clips.jsonl
                             -> process: robogaze score OUT/clips.jsonl --watch --out OUT
 
-The process scores, and everything that it needs is on disk: if it dies, it is started again, and if the training dies,
-the same Monitor continues where it was.
+The process scores, and everything that it needs is on disk. If the process dies, it is started again; if the training
+dies, the same Monitor continues where it stopped.
 """
 
 import logging
@@ -42,8 +42,9 @@ _UNUSABLE = (TypeError, ValueError, RuntimeError, MemoryError, OSError, Robogaze
 class MonitorCounts:
     """What became of the clips that were submitted: submitted = written + queued + dropped + failed.
 
-    `dropped` found the queue full. `failed` could not be written. `unscored` are written clips without a result; it is
-    counted by `close`, None before. `failures` are the last messages.
+    `dropped` counts the clips that were dropped because the queue was full. `failed` counts the clips that could not be
+    written. `unscored` counts the written clips without a result; it is None until `close` counts them. `failures` are
+    the most recent failure messages.
     """
 
     submitted: int
@@ -81,16 +82,16 @@ class Monitor:
     """Scores clips in another process while a model is trained.
 
     `submit` copies the clip into a queue and returns. A thread writes the clips, and a process scores them with
-    `robogaze score --watch`. When the queue is full, the new clip is dropped and counted. Nothing raises into the
-    training after the Monitor is made: failures are logged to the logger `robogaze` and counted.
+    `robogaze score --watch`. When the queue is full, the new clip is dropped and counted. After the Monitor is made, it
+    raises nothing into the training: failures are logged to the logger `robogaze` and counted.
 
     Use it in one process of a distributed training.
 
     Args:
         out: The folder for the clips (`clips.jsonl`, `clips/`), a run folder for each checkpoint (`step_001000/`), the
             comparison of the checkpoints (`index.html`), and the messages of the process (`monitor.log`).
-        model: See `score`; so are the following three arguments.
-        domain: The name of a built-in domain, or the folder of a custom one.
+        model: See `score`, also for the following three arguments. domain: The name of a built-in domain, or the folder
+            of a custom one.
         pipeline: A pipeline of the domain.
         concurrency: The maximum number of requests per model, and of clips, at once.
         track: `KIND:PROJECT` of an experiment tracker; each complete checkpoint is logged at its step.
@@ -170,13 +171,12 @@ class Monitor:
                 (frames, height, width, 3). Frames are copied.
             step: The training step; clips of one step are a checkpoint.
             prompt: The instruction that the clip was generated from.
-            prompt_id: The same for the clips of all checkpoints that were generated from the same prompt.
-            name: The clip's id, the same in every checkpoint; by default the name of the file, or `clip_000` for the
-                first clip of a step, and so on. A clip of the same step and name replaces an earlier one.
+            prompt_id: An id that is the same for the clips of all checkpoints that were generated from the same prompt.
+                name: The clip's id, the same in every checkpoint; by default the name of the file, or `clip_000` for
+                the first clip of a step, and so on. A clip of the same step and name replaces an earlier one.
             fps: The frame rate of frames.
 
-        Returns:
-            False if the clip was dropped, because the queue is full or the Monitor is closed, or cannot be used.
+        Returns: False if the clip was dropped (the queue is full or the Monitor is closed) or cannot be used.
         """
         self._add("submitted")
         if self._closing.is_set():
@@ -192,7 +192,7 @@ class Monitor:
 
     @property
     def should_stop(self) -> bool:
-        """Whether a checkpoint failed the gate. No further clips are scored then."""
+        """Whether a checkpoint failed the gate. After a failed gate, no further clips are scored."""
         return self._stop.is_set()
 
     @property
@@ -214,7 +214,7 @@ class Monitor:
         """Write and score the clips that were submitted, then end the process.
 
         After `timeout_s` the process is ended. Clips that are not scored are counted, and the next Monitor with the
-        same `out` scores them. None waits as long as it takes.
+        same `out` scores them. If `timeout_s` is None, there is no time limit.
         """
         end_s = None if timeout_s is None else time.monotonic() + timeout_s
         self._closing.set()
@@ -229,7 +229,7 @@ class Monitor:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close; after an exception without waiting."""
+        """Close the Monitor; after an exception, close it without waiting."""
         self.close(None if error is None else 0.0)
 
     def _command(self) -> list[str]:

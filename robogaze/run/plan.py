@@ -1,6 +1,6 @@
 """The plan of a run: its clips without duplicates, and which of them are still to be scored.
 
-Files are identified by their content, so each is read once. Later starts do not read it again unless its size or
+Files are identified by their content, so each is read once. Later starts do not read a file again unless its size or
 modification time differs from the run folder's manifest.
 """
 
@@ -35,9 +35,9 @@ class RunPlan:
 
     `clips` are all clips by id, in the order in which they were given; `finished` are the clips with a report; `tasks`
     are the others, in the order in which they are scored. `repeated` are files that are duplicates of another clip.
-    `replaced` gives for a clip whose report is out of date what changed since ("file" or "instruction"); it is scored
-    again. `added` are the ids that the run folder's manifest does not list, `removed` those that only the manifest
-    lists; both are empty for a new run.
+    `replaced` maps each clip whose report is out of date to what changed ("file" or "instruction"); these clips are
+    scored again. `added` are the ids that the run folder's manifest does not list, `removed` those that only the
+    manifest lists; both are empty for a new run.
     """
 
     clips: Mapping[str, RunClip]
@@ -131,7 +131,9 @@ class _Contents:
         self._known = {(line.path, line.size_bytes, line.modified_ns): line.sha256 for line in lines}
 
     def of(self, entry: ManifestEntry, size_bytes: int | None = None, modified_ns: int | None = None) -> str:
-        """The SHA-256 of a clip's file. Raises VideoError if it cannot be read or differs from the expected hash."""
+        """The SHA-256 of a clip's file. Raises VideoError if the file cannot be read or differs from the
+        expected hash.
+        """
         path = entry.path.as_posix() if self._folder is None else self._folder.address(entry.path)
         stamp = (path, size_bytes, modified_ns)
         if size_bytes is not None and stamp in self._known:

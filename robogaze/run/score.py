@@ -155,7 +155,7 @@ def result_of(run: ScoringRun) -> RunResult:
 
 
 def existing_paths(paths: Paths) -> tuple[Path, ...]:
-    """One or several paths. Raises InputError for none, and for one that does not exist."""
+    """One or several paths. Raises InputError if there is no path, and for a path that does not exist."""
     listed = (Path(paths),) if isinstance(paths, str | Path) else tuple(Path(path) for path in paths)
     if not listed:
         raise InputError("no path of a clip is given")

@@ -24,7 +24,9 @@ _NICE = 10
 
 @dataclass
 class ScoringProcess:
-    """The process that scores. `receive` gets the lines of its stdout, `fail` a message when it ends badly."""
+    """The process that scores. `receive` gets the lines of the stdout of the process; `fail` gets a message if the
+    process ends badly.
+    """
 
     command: list[str]
     log: Path
@@ -62,7 +64,7 @@ class ScoringProcess:
         if self.process is not None:
             self._end_input(self.process)
         if self.process is not None and self.process.poll() is None:
-            self.fail("the scoring process did not finish in the time to close, and is ended")
+            self.fail("the scoring process did not finish within the time limit of `close` and is ended")
             self.process.terminate()
             try:
                 self.process.wait(_KILL_AFTER_S)
@@ -105,7 +107,9 @@ class ScoringProcess:
 
     @staticmethod
     def _end_input(process: subprocess.Popen[str]) -> None:
-        """Send a line: children of the training that hold the pipe open would hide its end."""
+        """Signal the end of the input with a line: the end of the pipe would not be seen while child processes of the
+        training hold it open.
+        """
         assert process.stdin is not None
         if process.stdin.closed:
             return
@@ -124,7 +128,7 @@ class ScoringProcess:
 
 
 def lower_priority(pid: int) -> None:
-    """Give the training the first claim on the cores, where the system can."""
+    """Lower the priority of the process, where the system allows it, so that the training gets the cores first."""
     # It counts among the processes of one session only; a process of another session would get an equal share.
     if hasattr(os, "setpriority"):
         os.setpriority(os.PRIO_PROCESS, pid, _NICE)

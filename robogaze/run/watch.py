@@ -57,8 +57,8 @@ class WatchOptions:
         until: Returns True once no more clips will come; the watch then ends when all clips are scored.
         until_idle_s: End the watch when nothing has arrived for this time.
         per_checkpoint: The number of clips of a checkpoint.
-        gate: Rules that each checkpoint must pass; the watch ends at the first that fails one.
-        baseline: The checkpoint, or the path of a run, to compare with; the first checkpoint by default.
+        gate: Rules that each checkpoint must pass; the watch ends at the first checkpoint that fails a rule. baseline:
+            The checkpoint, or the path of a run, to compare with; the first checkpoint by default.
         page: Write the pages.
         settled_s: A file is complete if it has not changed for this time.
         broken_s: A file that stays incomplete for this time is counted as unreadable.
@@ -82,8 +82,8 @@ class WatchOptions:
 class CheckpointResult:
     """A checkpoint that became complete. `again` is True if it was complete before and more clips came.
 
-    `comparison` holds the complete checkpoints and the baseline; None while there is only one, or no baseline. `checks`
-    are the rules of the gate, applied to this checkpoint.
+    `comparison` holds the complete checkpoints and the baseline; None while there is only one checkpoint, or no
+    baseline. `checks` are the rules of the gate, applied to this checkpoint.
     """
 
     name: str
@@ -111,7 +111,8 @@ class _Checkpoint:
 
     `clips` are the ids of its clips, including the clips of earlier starts. `done` are the clips that were scored or
     are unreadable, `waiting` the clips to score now, `unanswered` the clips to score again. `searched` is True once
-    clips that disappeared before this start were noted. `yielded` is True if it was complete and nothing came since.
+    clips that disappeared before this start were noted. `yielded` is True if the checkpoint was complete and no clip
+    has arrived since.
     """
 
     name: str
@@ -231,7 +232,7 @@ class Watch:
         return self._checkpoints[name]
 
     def _find_missing(self, checkpoint: _Checkpoint) -> None:
-        """Note the clips that an earlier start has entered and not scored, and that do not exist any more."""
+        """Note the clips that an earlier start added but did not score, and that no longer exist."""
         if checkpoint.searched:
             return
         checkpoint.searched = True
@@ -245,7 +246,9 @@ class Watch:
             checkpoint.retries += _RETRIES if ending else 1
 
     async def _score(self, checkpoint: _Checkpoint) -> None:
-        """Score the clips that wait. Without a server they keep waiting; raises Unreachable when that is too long."""
+        """Score the clips that wait. If no server can be reached, the clips keep waiting; raises Unreachable if they
+        wait too long.
+        """
         arrivals = dict(checkpoint.waiting)
         entries = await in_thread(as_known, StoredRun(checkpoint.folder), arrivals)
         options = replace(self._options, out=checkpoint.folder)

@@ -51,8 +51,8 @@ _MOST_MODELS = 1024
 
 
 def _made(name: str, base: type[A], fields: dict[str, tuple[Any, Any]]) -> type[A]:
-    """A model with these fields (types and defaults); the same one for the same structure, because making one and its
-    schema takes milliseconds.
+    """A model with these fields (types and defaults). The same structure gives the same model, because making a model
+    and its schema takes milliseconds.
     """
     key = name, base, tuple((field, _structure(kind), default) for field, (kind, default) in fields.items())
     made: type[A] | None = _models.get(key)
@@ -76,8 +76,8 @@ def _structure(kind: Any) -> Any:
 def span_in(duration_s: float) -> Any:
     """The type of a span: two times in seconds, within a clip of this length.
 
-    Prompts round the length to hundredths of a second. The schema has the same number as the prompt, and the check
-    accepts it as the end of the clip; `Clip.clamp` cuts what is above the exact length.
+    Prompts round the length to hundredths of a second. The schema has the same rounded number as the prompt, and the
+    check accepts this number as the end of the clip; `Clip.clamp` cuts what is above the exact length.
     """
     rounded = round(duration_s, 2) or duration_s
     time = Annotated[float, Field(ge=0, le=max(duration_s, rounded), json_schema_extra={"maximum": rounded})]
@@ -150,8 +150,8 @@ def list_answer(name: str, item: type[BaseModel], limit: int, least: int = 0) ->
 def keyed_answer(name: str, item: type[Answer], keys: Iterable[str], *, may_miss: bool = False) -> type[Answer]:
     """A contract with one record for each key; a server that enforces grammars cannot omit any.
 
-    With `may_miss`, an answer that omits keys is accepted, with None for them, so that a server without grammars
-    does not lose the rest of its answer.
+    With `may_miss`, an answer that omits keys is accepted, and the omitted keys are None. A server without grammars
+    then does not lose the rest of its answer.
     """
     records = _made(
         f"{name.title()}ByKey", _AllKeys, dict.fromkeys(keys, (item | None, None) if may_miss else (item, ...))

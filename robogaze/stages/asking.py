@@ -1,4 +1,4 @@
-"""Queries: a question to a model, and an answer of its contract.
+"""Queries: a question to a model, and an answer that fits the contract of the query.
 
 A query is a prompt, rendered strictly, with images; the answer must fit its contract. An invalid answer is sent back
 with the error, up to three tries. A query with more images than its model accepts is not sent. Every request is
@@ -92,7 +92,7 @@ class Asker:
 
     @property
     def timing(self) -> ClipTiming | None:
-        """The timing of the frames that requests show; None where they show none."""
+        """The timing of the frames that requests show; None if they show no frames."""
         raise NotImplementedError
 
     def model(self, role: str) -> Model:
@@ -222,7 +222,9 @@ def _failure(query: Query, kind: FailureKind, message: str) -> Failure:
 
 
 def _check_image_count(query: Query, model: Model) -> None:
-    """Raise NoAnswer if a query has more images than the model accepts; a server would refuse it or drop some."""
+    """Raise NoAnswer if a query has more images than the model accepts; a server would refuse the request or drop some
+    images.
+    """
     number, most = len(query.images) + len(query.extra_images), model.config.max_pictures
     if number > most:
         message = (

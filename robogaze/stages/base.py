@@ -36,7 +36,7 @@ class Stage(Data):
         return None
 
     def examines(self) -> bool:
-        """Whether the stage looks for faults; frames that no such stage is shown are reported as unseen."""
+        """Whether the stage looks for faults; a frame that is shown to no such stage is reported as unseen."""
         return False
 
     def covers(self, domain: Domain) -> frozenset[str]:
@@ -44,11 +44,13 @@ class Stage(Data):
         return frozenset()
 
     def covers_partly(self, domain: Domain) -> frozenset[str]:
-        """The dimensions in which the stage can find some faults, but in which no finding does not mean no fault."""
+        """The dimensions in which the stage can find some faults, but in which a fault is possible even if the stage
+        finds none.
+        """
         return frozenset()
 
     def shows_any_frame(self) -> bool:
-        """Whether the stage may show other frames than those of its model's regime."""
+        """Whether the stage may show frames outside its model's regime."""
         return self.role() is not None
 
     def templates(self) -> Mapping[str, type]:

@@ -121,7 +121,7 @@ class ModelClient(Asker):
         """Send several queries in parallel; the result of a query without a valid answer is its NoAnswer.
 
         All are sent before any error is raised, so that a batch contains every request of the round. An iterator is
-        read in a thread, because queries make pictures, and a few queries at a time.
+        read in a thread, a few queries at a time, because making a query also makes its pictures.
         """
         first_round, results, remaining = self._rounds + 1, list[Any](), iter(queries)
         while group := await on_core(lambda: tuple(islice(remaining, _AT_ONCE))):

@@ -1,10 +1,10 @@
 """compose: the accepted hypotheses become the events of the report.
 
 A merged hypothesis adds its evidence to the event it was merged into, and its dimension (as secondary) if a critic
-merged across dimensions. Duplicates that no critic compared are merged here: accepted hypotheses of the same type, and
-so of the same dimension, from different answers, whose spans reach `merge_iou`, are one event with the union of their
-spans. Two hypotheses from one answer stay separate, because the model saw both, and so do faults of different
-dimensions or types at one time: a cause is an event in each dimension in which it is visible.
+merged across dimensions. Duplicates that no critic compared are merged here. Accepted hypotheses from different answers
+are one event if they have the same type, and so the same dimension, and their spans reach `merge_iou`; the event has
+the union of their spans. Two hypotheses from one answer stay separate, because the model saw both. Faults of different
+dimensions or types at one time also stay separate: a cause is an event in each dimension in which it is visible.
 """
 
 from collections.abc import Sequence
@@ -64,7 +64,7 @@ def merge_duplicates(
 ) -> tuple[Hypothesis, ...]:
     """Merge accepted hypotheses of one physical event into the first of them.
 
-    It gets the union of their spans and the highest confidence that one of them has.
+    The first hypothesis gets the union of all their spans and the highest confidence among them.
     """
     merged: dict[str, Hypothesis] = {}
     for hypothesis in hypotheses:

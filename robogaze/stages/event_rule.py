@@ -28,7 +28,9 @@ class ConfidenceStep(Data):
 
 
 class WeakThreshold(Data):
-    """The threshold from which findings that miss the rule's threshold are reported without an event, and why."""
+    """A weaker threshold: findings that reach it, but not the rule's threshold, are reported without an event; `reason`
+    says why.
+    """
 
     value: float
     reason: str = Field(min_length=1)
@@ -37,9 +39,9 @@ class WeakThreshold(Data):
 class EventRule(SignalRule):
     """A rule with the event type that it indicates and the prompt that describes a finding.
 
-    The steps of `confidence` lead outward from the threshold and never fall. `report_only` is the reason why the
-    findings are reported without an event; empty if they become events. Then `weak_threshold` may report weaker
-    findings.
+    The steps of `confidence` are in order, from the threshold outward, and the confidence never falls. `report_only` is
+    the reason why the findings are reported without an event; empty if they become events. If the findings become
+    events, `weak_threshold` may report weaker findings.
     """
 
     dimension: Name

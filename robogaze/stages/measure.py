@@ -4,15 +4,15 @@ A rule names a signal, a threshold, a minimum duration and an event type; a temp
 asked. Without rules the stage only provides the measurements to later stages.
 
 A finding that a rule's explanation (the camera moves) rejects becomes a rejected hypothesis with the explanation and
-its measured value. So does a finding of a `report_only` rule, and one between a rule's weak threshold and its
-threshold: too few such findings are correct to report an event. They leave the dimension undecided, even one that no
-rule covers.
+its measured value. A finding of a `report_only` rule, or a finding between a rule's weak threshold and its threshold,
+also becomes a rejected hypothesis: too few such findings are correct to report an event. These findings leave the
+dimension undecided, even a dimension that no rule covers.
 
 If a signal could not be measured, its rule has no answer. All such gaps are reported. If the gaps exceed the allowance
 of the pipeline, the rule's dimension is not examined, and a failure gives the reason.
 
-A dimension whose rules find few of its possible faults is partially covered (`partial`): a finding is an event, but no
-finding does not mean no fault.
+A dimension whose rules find few of its possible faults is partially covered (`partial`): a finding is an event, but a
+fault is possible even without a finding.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -167,7 +167,9 @@ def _line(spec: StageSpec, place: Key) -> int | None:
 
 
 def _check_order(spec: PipelineSpec, stages: Sequence[tuple[str, Stage]]) -> None:
-    """Raise DomainError for a stage that reads what no earlier stage writes, and unless compose comes last, once."""
+    """Raise DomainError for a stage that reads what no earlier stage writes, and if compose is not the last stage or
+    occurs more than once.
+    """
     written: set[Slot] = set()
     for (name, stage), in_file in zip(stages, spec.stages, strict=True):
         if "events" in written:
@@ -181,7 +183,7 @@ def _check_order(spec: PipelineSpec, stages: Sequence[tuple[str, Stage]]) -> Non
 
 
 def _check_examined(spec: PipelineSpec, stages: Sequence[tuple[str, Stage]]) -> None:
-    """Raise DomainError unless some stage looks for faults, and a vote has at least two samples to count."""
+    """Raise DomainError if no stage looks for faults, or if a vote has fewer than two samples to count."""
     if not any(stage.examines() for _, stage in stages):
         which = "propose, direct, scan, or measure with rules"
         raise DomainError(f"no stage looks for faults ({which})", spec.path, spec.stages[0].line)

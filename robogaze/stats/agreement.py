@@ -34,7 +34,7 @@ def cohen(ratings: Ratings, *, by: Clusters | None = None, level: float = LEVEL)
     Undefined if both always give the same single label. Raises ValueError for a unit without exactly two places.
     """
     if any(len(unit) != 2 for unit in ratings):
-        raise ValueError("Cohen's kappa is of two raters: each unit needs two ratings, None where one is missing")
+        raise ValueError("Cohen's kappa compares two raters: each unit needs two ratings, None where one is missing")
     labels = _labels(ratings, "nominal")
     pairs = [[labels[rating] for rating in unit] if not any(map(_missing, unit)) else None for unit in ratings]
     both = np.array([pair for pair in pairs if pair is not None], dtype=np.intp).reshape(-1, 2)
@@ -182,14 +182,14 @@ def cohens(sums: Floats) -> Floats:
 
 
 def _fleiss(sums: Floats) -> Floats:
-    """From the sums of (..., ratings of each label, agreeing ratings)."""
+    """Fleiss' kappa from the sums of (..., ratings of each label, agreeing ratings)."""
     counts, agreed = sums[..., :-1], sums[..., -1]
     n = counts.sum(axis=-1)
     return _beyond_chance(1 - ratio(agreed, n), 1 - ratio((counts * counts).sum(axis=-1), n * n))
 
 
 def _alpha(labels: int, scale: Scale) -> Statistic:
-    """From the sums of coincidences (..., labels x labels)."""
+    """Krippendorff's alpha from the sums of coincidences (..., labels x labels)."""
 
     def statistic(sums: Floats) -> Floats:
         table = sums.reshape(*sums.shape[:-1], labels, labels)
@@ -204,7 +204,9 @@ def _alpha(labels: int, scale: Scale) -> Statistic:
 
 
 def _alpha_of_class(sums: Floats) -> Floats:
-    """From the sums of (..., disagreeing and all ratings in units of the class, ratings of each label over all)."""
+    """The alpha of a class from the sums of (..., disagreeing and all ratings in units of the class, ratings of each
+    label over all).
+    """
     counts = sums[..., 2:]
     n = counts.sum(axis=-1)
     expected = ratio(n * n - (counts * counts).sum(axis=-1), n * (n - 1))

@@ -1,7 +1,8 @@
 """Correlation and mean difference of two series of ratings of the same items.
 
 Intervals are percentile intervals over resampled clusters, because pairs of descriptions of one event are not
-independent. The correlations are computed by scipy, those of the resamples from sums, all at once.
+independent. The correlations are computed by scipy. The correlations of the resamples are computed from sums, all at
+once.
 """
 
 from collections.abc import Sequence
@@ -45,7 +46,9 @@ def spearman(x: Numbers, y: Numbers, *, by: Clusters | None = None) -> Estimate:
 
 
 def auc(x: Numbers, positive: NDArray[np.bool_], *, by: Clusters | None = None) -> Estimate:
-    """The probability that a positive has a higher value than a negative, ties counted half; undefined without both."""
+    """The probability that a positive has a higher value than a negative, ties counted half; undefined if there are no
+    positives or no negatives.
+    """
     values = np.asarray(x, dtype=np.float64)
     if positive.all() or not positive.any():
         return undefined("there are only positives or only negatives", n=len(values))

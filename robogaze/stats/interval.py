@@ -60,8 +60,8 @@ class Intervals:
 def interval(sums: Sums, statistic: Statistic, *, level: float = LEVEL, method: Method = "percentile") -> Intervals:
     """A statistic of every system with its bootstrap interval; shapes are those of the systems.
 
-    `percentile` takes the quantiles of the resampled values. `bca` (Efron's) moves them for bias and for skew, from
-    leaving out each clip in turn; with strata, each keeps its size.
+    `percentile` takes the quantiles of the resampled values. `bca` (Efron's) corrects these quantiles for bias and for
+    skew, by leaving out each clip in turn; each stratum keeps its size.
     """
     value, drawn = np.asarray(statistic(sums.total)), statistic(sums.drawn)
     if method == "percentile":
@@ -121,7 +121,7 @@ def _why(value: Floats, ordered: Floats, count: NDArray[np.intp], shares: Floats
     why[same] = "every resample gives the same value"
     for index in np.argwhere(defined < MIN_DEFINED_SHARE):
         why[tuple(index)] = f"it is undefined in {1 - defined[tuple(index)]:.0%} of the resamples"
-    why[np.isnan(value)] = "there is nothing to compute it from"
+    why[np.isnan(value)] = "there is nothing to compute the value from"
     return why
 
 

@@ -4,8 +4,8 @@ Units are independent: a clip, or a prompt with all its clips (see `resample.dra
 changes the value a little; the sum of the squared changes is the variance, and the t distribution gives the width of
 the interval. The degrees of freedom are the number of units that change the value, minus one for each stratum.
 
-If nothing varies, all changes are zero. For values in [0, 1] the interval is then Wilson's, for a share of as many
-units as have a value: 20 hits of 20 do not show that the next unit is also a hit.
+If nothing varies, all changes are zero. For values in [0, 1] the interval is then Wilson's for a share, where n is the
+number of units with a value: 20 hits of 20 do not show that the next unit is also a hit.
 """
 
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ from scipy.special import ndtri, stdtr, stdtrit
 from robogaze.stats.interval import LEVEL, NOISE, Intervals, Statistic
 from robogaze.stats.resample import Floats, Sums
 
-UNDEFINED = "there is nothing to compute it from"
-WITHOUT = "it is undefined without one of the units"
+UNDEFINED = "there is nothing to compute the value from"
+WITHOUT = "the value is undefined if one of the units is left out"
 SAME = "nothing varies from unit to unit"
 
 
@@ -35,7 +35,9 @@ class JackknifeError:
 
     @classmethod
     def of(cls, moved: Floats, strata: Floats) -> "JackknifeError":
-        """From the influence of each unit (..., units); `strata` gives the number of each unit's stratum."""
+        """The standard errors from the influence of each unit (..., units); `strata` gives the number of each unit's
+        stratum.
+        """
         error = np.sqrt((moved**2).sum(axis=-1))
         matters = np.abs(moved) > NOISE * np.maximum(error, NOISE)[..., None]
         groups = np.stack([matters[..., strata == number].any(axis=-1) for number in np.unique(strata)], axis=-1)

@@ -20,7 +20,7 @@ def benjamini_hochberg(p: Sequence[float] | Floats) -> Floats:
 
 
 def _adjusted(p: Sequence[float] | Floats, adjust: Callable[[Floats], Floats]) -> Floats:
-    """The defined p-values adjusted among themselves. Raises ValueError for one outside [0, 1]."""
+    """The defined p-values adjusted among themselves. Raises ValueError for a p-value outside [0, 1]."""
     given = np.asarray(p, dtype=np.float64)
     known = ~np.isnan(given)
     if ((given[known] < 0) | (given[known] > 1)).any():

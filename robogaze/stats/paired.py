@@ -110,10 +110,10 @@ def pairwise_differences(
 ) -> tuple[Difference, ...]:
     """Every pair of `pairs_of`; empty for fewer than two systems.
 
-    `sums` are of a table (systems, clips, columns). `n` counts the units with a value under at least one of the two
-    systems. If the difference is the same in every unit, there is an interval only for values in [0, 1] (`share`): that
-    of a share of the units with a value under both, with the p-value of a sign test. `family` is the number of
-    comparisons for which `equivalence_bound` holds together, by default the number of pairs.
+    `sums` are the sums of a table (systems, clips, columns). `n` counts the units with a value under at least one of
+    the two systems. If the difference is the same in every unit, only values in [0, 1] (`share`) have an interval: the
+    interval of a share of the units with a value under both systems, with the p-value of a sign test. `family` is the
+    number of comparisons for which `equivalence_bound` holds together, by default the number of pairs.
     """
     first, second = pairs = pairs_of(len(sums.total), baseline)
     value, moved = np.asarray(statistic(sums.total)), influences(sums, statistic)
@@ -253,7 +253,7 @@ def _differences(
 def ranks(sums: Sums, statistic: Statistic, *, level: float = LEVEL) -> tuple[Rank, ...]:
     """The rank of every system among those whose value is defined; undefined for the others.
 
-    `sums` are of a table (systems, clips, columns). If a bound lies between two ranks, the outer one is used.
+    `sums` are the sums of a table (systems, clips, columns). If a bound lies between two ranks, the outer one is used.
     """
     value, drawn = statistic(sums.total), statistic(sums.drawn)
     clips = sums.rows.shape[-2]

@@ -32,7 +32,7 @@ def calibrated_mean(predictions: Floats, labelled: Floats, truth: Floats, *, lev
     MIN_LABELS labels or two predictions. Raises ValueError if `labelled` and `truth` differ in shape.
     """
     if labelled.shape != truth.shape:
-        raise ValueError(f"{len(labelled)} labelled predictions do not go with {len(truth)} labels")
+        raise ValueError(f"the numbers of labelled predictions ({len(labelled)}) and labels ({len(truth)}) differ")
     if len(truth) < MIN_LABELS:
         return undefined(f"{len(truth)} labels are fewer than {MIN_LABELS}", len(predictions))
     if len(predictions) < 2:
@@ -53,9 +53,9 @@ def calibrated_difference(
     """A difference of two means, each corrected with its own labels: value, p, standard error and equivalence bound.
 
     `predicted` is the paired difference of the predictions with its standard error and degrees of freedom. `first` and
-    `second` are the errors (prediction - truth) on the labelled clips of each side, which are other clips. The
-    equivalence bound is the largest difference in the interval of the level `outer`. Undefined with fewer than
-    MIN_LABELS labels.
+    `second` are the errors (prediction - truth) on the labelled clips of each side; the two sides have different
+    labelled clips. The equivalence bound is the largest difference in the interval of the level `outer`. Undefined with
+    fewer than MIN_LABELS labels.
     """
     fewest = min(len(first), len(second))
     if fewest < MIN_LABELS:

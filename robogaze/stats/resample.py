@@ -61,7 +61,8 @@ class Resamples:
     def blocks(self, width: int = 0) -> Iterator[Floats]:
         """How often each unit was drawn, some resamples at a time: arrays (resamples, units).
 
-        The number at a time does not affect the draws; it is smaller if rows are expanded to `width` items later.
+        The number of resamples at a time does not affect the draws; the number is smaller if rows are expanded to
+        `width` items later.
         """
         rng = np.random.default_rng(self.seed)
         step = max(1, BLOCK // max(1, self.size, width))
@@ -85,7 +86,7 @@ class Resamples:
         """
         clips = self.size if self.of is None else len(self.of)
         if rows.shape[-2] != clips:
-            raise ValueError(f"the resamples are of {clips} clips, the table has {rows.shape[-2]}")
+            raise ValueError(f"the resamples are drawn from {clips} clips, but the table has {rows.shape[-2]}")
         if not np.isfinite(rows).all():
             raise ValueError("the table holds a number that is not finite")
         total = _total(rows)
@@ -112,7 +113,7 @@ def draw_resamples(
     if count < 1:
         raise ValueError(f"the number of resamples must be 1 or more, not {count}")
     if units is not None and len(units) != len(strata):
-        raise ValueError(f"{len(units)} units do not go with {len(strata)} clips")
+        raise ValueError(f"the numbers of units ({len(units)}) and clips ({len(strata)}) differ")
     places: dict[Hashable, int] = {}
     positions: dict[Hashable, list[int]] = {}
     of = []

@@ -1,17 +1,17 @@
 """Agreement on where events are on a timeline: Krippendorff's alpha for unitizing.
 
-Observers mark units, stretches of a continuum. Unmarked stretches are gaps. The coefficient is that of
-Krippendorff, Mathet, Bouvry and Widlöcher, "On the reliability of unitizing textual continua: further developments"
-(Quality & Quantity 50, 2016; Content Analysis, 4th ed. 2019, 12.6), which replaces those of 1995 and 2004. It compares
-lengths instead of numbers of ratings:
+Observers mark units, stretches of a continuum. Unmarked stretches are gaps. The coefficient is defined in Krippendorff,
+Mathet, Bouvry and Widlöcher, "On the reliability of unitizing textual continua: further developments" (Quality &
+Quantity 50, 2016; Content Analysis, 4th ed. 2019, 12.6), and replaces the coefficients of 1995 and 2004. The
+coefficient compares lengths instead of numbers of ratings:
 
 - observed: the length on which two observers differ, as a share of the whole length, over every pair of observers;
 - expected: the same for two places drawn at random from all observers, but never from the same unit. A gap is not a
   unit; its places have the length `grain`.
 
-alpha = 1 - observed / expected: 1 for the same units, 0 for chance, below 0 for less. It compares places, not numbers
-of units: two adjacent units count as two only in the expectation. The coefficient also exists for units of several
-categories; here there is one.
+alpha = 1 - observed / expected: 1 for the same units, 0 for chance, below 0 for less. The coefficient compares places,
+not numbers of units: two adjacent units count as two only in the expectation. The coefficient also exists for units of
+several categories; here there is one.
 
 Several timelines (clips) form one continuum: their lengths are added, so a long clip has more weight than a short clip.
 """
@@ -59,7 +59,7 @@ def alpha_u(
 
 
 def _alpha_u(sums: Floats) -> Floats:
-    """From the sums of rows (..., marked length, gap, length apart, squares): see `_row`."""
+    """Alpha from the sums of rows (..., marked length, gap, length apart, squares): see `_row`."""
     lengths, apart, squares = sums[..., :2], sums[..., 2], sums[..., 3]
     total = lengths.sum(axis=-1)
     different = total**2 - (lengths**2).sum(axis=-1)
@@ -91,7 +91,7 @@ def _row(timeline: Timeline, grain: float) -> Floats:
 
 
 def _wholes(units: Sequence[Span]) -> list[Span]:
-    """Units with overlapping ones joined; adjacent units are not joined."""
+    """The units, with overlapping units joined; adjacent units are not joined."""
     joined: list[Span] = []
     for unit in sorted(units):
         if joined and unit.start < joined[-1].end:

@@ -77,7 +77,7 @@ class RunFolder:
         return self.root / "calls.sqlite"
 
     def address(self, path: Path) -> str:
-        """The path of a file outside, relative to the run folder."""
+        """The path of a file outside the run folder, relative to the run folder."""
         return self.stored.address(path)
 
     def _check_configuration(self) -> None:
@@ -143,7 +143,7 @@ class RunFolder:
     def _check(self, line: ManifestLine) -> None:
         if (field := self._differs(line)) is not None:
             path = os.path.normpath(self.root / line.path)
-            way_out = "choose another `out`, or give it another clip_id"
+            way_out = "choose another `out`, or give the clip another clip_id"
             if field == "sha256":
                 raise RunError(f"{path} was replaced after {self.root} stored a report for {line.clip_id}; {way_out}")
             what = field.removesuffix("_sha256")
@@ -160,8 +160,8 @@ class RunFolder:
     def write(self, report: Report, frames: Mapping[int, bytes], pictures: Mapping[str, bytes] | None = None) -> None:
         """Store a report with the frames that it shows and the pictures that it names as evidence.
 
-        They replace the files of an earlier report of the clip. The report is written last, so a stored report always
-        has its frames.
+        These files replace the files of an earlier report of the clip. The report is written last, so a stored report
+        always has its frames.
         """
         self.write_bytes(report.clip.id, (report.model_dump_json(indent=1) + "\n").encode(), frames, pictures)
 

@@ -1,7 +1,8 @@
 """Who may use the server: a client that has a token, uses the server's own name, and does not come from another site.
 
-The address that is printed has a token. The first visit turns it into a cookie that scripts cannot read and that no
-other site's request carries. Host is checked, because a name of another site may lead to this machine (DNS rebinding).
+The address that is printed has a token. The first visit turns the token into a cookie that scripts cannot read and that
+requests from other sites do not carry. The Host header is checked, because a name of another site may resolve to this
+machine (DNS rebinding).
 """
 
 import hmac
@@ -32,7 +33,7 @@ _HEADERS = {
 
 @dataclass(frozen=True)
 class AccessRules:
-    """Names of annotators by token, and the host names (without port) under which the server may be asked.
+    """Names of annotators by token, and the host names (without port) under which the server accepts requests.
 
     With `any_address` every IP address is allowed, too: for a server that listens on all addresses.
     """

@@ -1,11 +1,11 @@
 """Settling what annotators disagree on.
 
-The submitted annotations of a clip are matched as `robogaze agree` does it. An event on which all of them agree by the
-rules of RoboGaze (A.2.3, see `robogaze.agreement.adjudication`) is accepted at once; everything else is a disagreement,
-which a person decides. The result is another annotation, by the author "adjudicated".
+The submitted annotations of a clip are matched as in `robogaze agree`. An event on which all of them agree by the rules
+of RoboGaze (A.2.3, see `robogaze.agreement.adjudication`) is accepted at once; everything else is a disagreement, which
+a person decides. The result is another annotation, by the author "adjudicated".
 
 Annotators appear as A, B, ..., in an order that changes from clip to clip. The ids of their events have the letter and
-the number of the submitted revision, so a decision never applies to an event that was changed since.
+the number of the submitted revision, so a decision never applies to an event that has changed since then.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -167,7 +167,7 @@ def open_adjudicator(
     """Compare what annotators have submitted for some clips; the judge compares descriptions.
 
     Annotations of a review are left out, because they are not independent of the model. Raises InputError if no clip
-    has two annotations, and as `open_annotator` does.
+    has two annotations, and in the same cases as `open_annotator`.
     """
     clips = open_annotator(entries, store, AnnotationOptions((AUTHOR,), domain), now).annotator
     submitted: dict[str, list[Revision]] = {}
@@ -266,7 +266,7 @@ def _problems(decisions: Sequence[Decision], compared: ComparedClip) -> Iterator
     for decision in decisions:
         disagreement = known.pop(decision.disagreement, None)
         if disagreement is None:
-            message = "the annotators have no such disagreement, or it is decided twice; reload the page"
+            message = "the annotators do not have this disagreement, or it is decided twice; reload the page"
             yield DraftProblem(event=decision.disagreement, field="disagreement", message=message)
             continue
         ids = {event.id for event in disagreement.events.values()}

@@ -96,7 +96,7 @@ class Revision:
 class AnnotationStore:
     """A store, opened by `open_store`; close it after use. Its methods may be called from any thread.
 
-    They raise RunError if the file cannot be read or written.
+    The methods raise RunError if the file cannot be read or written.
     """
 
     path: Path
@@ -217,7 +217,9 @@ class AnnotationStore:
 
 
 def open_store(path: Path, *, must_exist: bool = False) -> AnnotationStore:
-    """Open or create a store. Raises InputError for a file that is no store, and for a missing file if `must_exist`."""
+    """Open or create a store. Raises InputError for a file that is not a store, and for a missing file if
+    `must_exist`.
+    """
     if must_exist and not path.is_file():
         raise InputError(f"{path} does not exist; robogaze annotate makes it")
     try:
@@ -225,7 +227,7 @@ def open_store(path: Path, *, must_exist: bool = False) -> AnnotationStore:
         database = sqlite3.connect(path, timeout=5, isolation_level=None, check_same_thread=False)
         version = database.execute("PRAGMA user_version").fetchone()[0]
         if version not in (0, _FORM) or (version == 0 and database.execute("SELECT 1 FROM sqlite_master").fetchone()):
-            raise InputError(f"{path} is no store of annotations of this version of RoboGaze; name another --store")
+            raise InputError(f"{path} is not a store of annotations of this version of RoboGaze; name another --store")
         database.execute("PRAGMA busy_timeout = 5000")
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = FULL")

@@ -211,7 +211,9 @@ class Annotator:
         }
 
     def _next(self, name: str, clip_id: str) -> str | None:
-        """The next clip in the queue that is not submitted, from the one after `clip_id` on and around."""
+        """The next clip in the queue that is not submitted, starting after `clip_id` and then from the beginning of the
+        queue.
+        """
         clip_ids, revisions = self.clip_ids(name), self.store.newest_of(self._author(name))
         after = clip_ids.index(clip_id) + 1 if clip_id in clip_ids else 0
         rest = (*clip_ids[after:], *clip_ids[:after])

@@ -168,13 +168,15 @@ class _ServedClips:
 
 def _not_done(found: Conflict | Refused) -> Response:
     if isinstance(found, Conflict):
-        return JSONResponse({"error": "another browser saved a change since", "annotation": found.annotation}, 409)
+        return JSONResponse(
+            {"error": "another browser has saved a change in the meantime", "annotation": found.annotation}, 409
+        )
     errors = [problem.model_dump() for problem in found.problems]
     return JSONResponse({"error": errors[0]["message"], "errors": errors}, 422)
 
 
 async def _json(request: Request) -> Any:
-    """The JSON of a request. Its size is checked as it arrives."""
+    """The JSON of a request. The size of the body is checked as it arrives."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise _Unusable(415, error="the body must be application/json")
     declared = request.headers.get("content-length", "0")

@@ -1,7 +1,7 @@
 """What a page shows of a clip: the exact times of its frames, a video that a browser plays, a thumbnail.
 
-A browser gets the file itself if it is sure to play it with the same frame times: H.264 (8 bits, 4:2:0) or AV1 in MP4,
-VP8, VP9 or AV1 in WebM, whole, with its first frame at 0 and every stored frame shown, at a steady rate if it has
+A browser gets the file itself if the file certainly plays with the same frame times: H.264 (8 bits, 4:2:0) or AV1 in
+MP4, VP8, VP9 or AV1 in WebM, whole, with its first frame at 0 and every stored frame shown, at a steady rate if it has
 B-frames. Everything else gets a proxy: H.264 with the same frames at the same times and a short distance between key
 frames, made once and kept in a folder beside the store.
 """
@@ -56,7 +56,7 @@ class PlayableVideo:
 class ClipMedia:
     """Reads clips for a page; decoded records are kept in the store, proxies in `folder`.
 
-    Its methods raise VideoError for a file that cannot be read. They may be called from any thread.
+    Its methods raise VideoError for a file that cannot be read. The methods may be called from any thread.
     """
 
     store: AnnotationStore
@@ -187,7 +187,7 @@ def _is_steady(clip: Clip) -> bool:
 
 
 def _plays_as(entry: ManifestEntry, clip: Clip) -> str | None:
-    """The media type as which a browser plays the file with its own frame times; None if that is not sure."""
+    """The media type with which a browser plays the file with its own frame times; None if this is not certain."""
     if clip.start_s is not None:
         return None
     with open_video(entry.path) as (_, stream):

@@ -1,6 +1,6 @@
 """Which clips an annotator sees, in which order, and how much is left.
 
-Everyone sees the calibration clips, first. The other clips are in an order that only depends on their ids, so several
+Everyone sees the calibration clips first. The other clips are in an order that only depends on their ids, so several
 annotators who stop early have annotated the same clips, and clips of different checkpoints are mixed.
 """
 
@@ -16,8 +16,8 @@ def assigned(
 ) -> tuple[str, ...]:
     """The clips of an annotator in the order of the queue.
 
-    Each clip is given to the `per_clip` of the `annotators` with the lowest hash of clip and name (rendezvous hashing:
-    another annotator moves few clips), to all of them if `per_clip` is None; those in `everyone` come first and are
+    Each clip is given to the `per_clip` of the `annotators` with the lowest hash of clip and name, or to all of them if
+    `per_clip` is None (rendezvous hashing: another annotator moves few clips). Clips in `everyone` come first and are
     given to all.
     """
     ordered = sorted(clip_ids, key=lambda clip_id: (clip_id not in everyone, _hash(clip_id)))
@@ -48,7 +48,7 @@ class QueueProgress:
 
     @classmethod
     def of(cls, clip_ids: Sequence[str], revisions: Mapping[str, Revision]) -> "QueueProgress":
-        """From an annotator's clips and newest revisions."""
+        """The progress, from an annotator's clips and newest revisions."""
         done = [
             revisions[clip_id]
             for clip_id in clip_ids

@@ -60,10 +60,11 @@ class DraftEvent(Data):
 
 
 class Decision(Data):
-    """How an adjudicator settles a disagreement, by its id; without a `choice` it is open, and has a comment at most.
+    """How an adjudicator settles a disagreement, given by its id; without a `choice`, the disagreement is open and may
+    only have a comment.
 
-    The events that come out are the annotators' `events` as they are, by id, or the `merged` event, or none. `by` is
-    the name of the adjudicator.
+    The resulting events are the annotators' `events`, unchanged and by id, or the `merged` event, or none. `by` is the
+    name of the adjudicator.
     """
 
     disagreement: Annotated[str, Field(max_length=2000)]
@@ -77,7 +78,7 @@ class Decision(Data):
 class ClipDraft(Data):
     """The annotation of a clip. `clean` states that it has no event; `seconds_spent` is the time on the clip so far.
 
-    `decisions` are those of an adjudicator; events that they give are among the `events`.
+    `decisions` are the decisions of an adjudicator; the resulting events are among the `events`.
     """
 
     clean: bool = False
@@ -163,7 +164,7 @@ def _label_problems(event: DraftEvent, domain: Domain) -> Iterator[DraftProblem]
 
 
 def _review_problems(event: DraftEvent, offered: Mapping[str, DraftEvent] | None) -> Iterator[DraftProblem]:
-    """A verdict is for an event of the model, and an accepted one is as the model reports it."""
+    """Only an event of the model has a verdict, and an accepted event must be the same as the model reports it."""
     model_event = None if offered is None else offered.get(event.id)
     if model_event is None:
         if event.origin != "person" or event.verdict is not None:
@@ -171,7 +172,9 @@ def _review_problems(event: DraftEvent, offered: Mapping[str, DraftEvent] | None
     elif event.origin == "person":
         yield DraftProblem(event=event.id, field="origin", message="a model reports this event")
     elif event.verdict == "accepted" and _content(event) != _content(model_event):
-        yield DraftProblem(event=event.id, field="verdict", message="it was changed, so it is edited, not accepted")
+        yield DraftProblem(
+            event=event.id, field="verdict", message="the event was changed, so it is edited, not accepted"
+        )
 
 
 def _content(event: DraftEvent) -> tuple[Any, ...]:
@@ -192,6 +195,6 @@ def _time_problems(event: DraftEvent, clip: Clip, known_times_s: Collection[floa
     if event.box is not None:
         box = event.box
         if not (0 < box.width <= 1 - box.x + RESOLUTION and 0 < box.height <= 1 - box.y + RESOLUTION):
-            yield DraftProblem(event=event.id, field="box", message="the box is empty or reaches out of the picture")
+            yield DraftProblem(event=event.id, field="box", message="the box is empty or extends beyond the picture")
         if box.time_s > clip.duration_s + RESOLUTION:
             yield DraftProblem(event=event.id, field="box", message=f"{box.time_s:g} s is after the end of the clip")

@@ -28,8 +28,8 @@ class AnnotationOptions:
     """Who annotates, and what is shown.
 
     `annotators` are all who share the clips; each clip is given to `per_clip` of them, None for all. `start` is a path
-    of annotations to begin with, `calibration` one of references, after which feedback is shown, `review` a run or any
-    annotations of a model; of the latter a `sample` of that many clips is drawn with `seed`, None for all.
+    of annotations to begin with, `calibration` a path of references, after which feedback is shown, and `review` a run
+    or any annotations of a model. For `review`, a sample of `sample` clips is drawn with `seed`; None for all clips.
     """
 
     annotators: Sequence[str]
@@ -131,10 +131,12 @@ def review_plans(store: AnnotationStore) -> Mapping[str, ReviewPlan]:
 
 
 def clips_of_run(root: Path) -> tuple[ManifestEntry, ...]:
-    """The clips of a run folder, to be reviewed without naming them again. Raises InputError if it lists none."""
+    """The clips of a run folder, to be reviewed without naming them again. Raises InputError if the folder lists no
+    clips.
+    """
     lines = StoredRun(root).lines
     if not lines:
-        raise InputError(f"{root} is no run folder; name the clips: robogaze annotate CLIPS --review {root}")
+        raise InputError(f"{root} is not a run folder; name the clips: robogaze annotate CLIPS --review {root}")
     fields = ("clip_id", "instruction", "prompt_id", "layout", "checkpoint", "split", "task_family", "embodiment")
     return tuple(
         ManifestEntry(
@@ -149,7 +151,9 @@ def clips_of_run(root: Path) -> tuple[ManifestEntry, ...]:
 
 
 def _identified(entries: Sequence[ManifestEntry]) -> dict[str, ManifestEntry]:
-    """The clips by id; those that share a file stem get an id by their content, the unreadable ones by their path."""
+    """The clips by id. Clips that share a file stem get an id from their content, or from their path if they are
+    unreadable.
+    """
     found: dict[str, ManifestEntry] = {}
     for entry in entries:
         try:

@@ -1,7 +1,7 @@
 """A review of a run: which of its clips are looked at, and what the verdicts say about all of them.
 
-A sample is stratified by the run's verdict and number of events, proportionally, with at least two clips of a stratum
-where there are as many. Estimates weigh each reviewed clip by the number of clips of its stratum that it represents;
+A sample is stratified by the run's verdict and number of events, proportionally, with at least two clips of each
+stratum that has two. Estimates weigh each reviewed clip by the number of clips of its stratum that it represents;
 intervals are Student's from leaving out each prompt in turn.
 """
 
@@ -118,7 +118,9 @@ def _stratum(annotation: ClipAnnotation) -> str:
 
 
 def _allocated(sizes: Mapping[str, int], sample: int) -> dict[str, int]:
-    """The number of clips of each stratum; the next clip is always taken where the share taken is the smallest."""
+    """The number of clips of each stratum; each further clip is taken from the stratum of which the smallest share is
+    taken so far.
+    """
     taken = {name: min(size, _LEAST) for name, size in sizes.items()}
     while sum(taken.values()) < min(sample, sum(sizes.values())):
         open_strata = [name for name, size in sizes.items() if taken[name] < size]

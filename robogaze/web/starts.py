@@ -18,8 +18,8 @@ def annotations_for(
 ) -> dict[str, ClipAnnotation]:
     """The annotations of some clips in a path of any format, by clip id: paired by id, sha256 or file stem.
 
-    Raises InputError for a path that cannot be read, without any of the clips, or with several annotations of a clip,
-    unless one of them is by `author`.
+    Raises InputError if the path cannot be read, has no annotation of any of the clips, or has several annotations of a
+    clip and none of them is by `author`.
     """
     reader = SourceReader(ReadOptions(domain=domain), ReadOptions(domain=domain).labels(), quiet=True)
     clips = [

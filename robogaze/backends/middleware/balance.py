@@ -16,7 +16,9 @@ _COOLDOWN_S = 30.0
 
 
 class LoadBalancer:
-    """Sends each clip's requests to one server; while that is unreachable, to the next in the clip's order."""
+    """Sends each clip's requests to one server; while this server is unreachable, requests go to the next server in the
+    clip's order.
+    """
 
     def __init__(self, servers: Sequence[Backend], identity: Mapping[str, Any]) -> None:
         self._servers = tuple(servers)
@@ -43,7 +45,7 @@ class LoadBalancer:
         return sorted(range(len(self._servers)), key=lambda index: sha256(f"{index}\0{clip}".encode()).digest())
 
     async def ready(self) -> str | None:
-        """The name of the served model, None when servers differ. Raises Unreachable when none can be reached."""
+        """The name of the served model, None when servers differ. Raises Unreachable when no server can be reached."""
         served, unreachable = [], None
         for index, server in enumerate(self._servers):
             try:

@@ -1,8 +1,9 @@
 """The budget of a run, over all its models.
 
-Before a request is sent, its maximum cost is reserved: the prompt by estimate, and `max_tokens` of answer. A request
-that does not fit into the budget waits for the requests in progress, most of which cost less than was reserved. When
-none is in progress, the run stops. The budget is exceeded only by errors of the prompt estimates.
+Before a request is sent, its maximum cost is reserved: the estimated cost of the prompt, and the cost of an answer of
+`max_tokens`. A request that does not fit into the budget waits for the requests in progress, most of which cost less
+than was reserved. When none is in progress, the run stops. The budget can be exceeded only if the prompt estimates are
+wrong.
 """
 
 import asyncio

@@ -169,7 +169,7 @@ class AnswerStore:
 
 @dataclass
 class Cache(Middleware):
-    """Answers from the store where it can, and stores new answers."""
+    """Returns stored answers where possible, and stores new answers."""
 
     answers: AnswerStore
 

@@ -1,4 +1,6 @@
-"""Detects that a server serves another model than at the start of the run: the results of a run come from one model."""
+"""Detects that a server serves a different model than at the start of the run: the results of a run come from one
+model.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +14,7 @@ the server used first. See `AnswerStore.first_name`."""
 
 
 def check_name(first_name: FirstName, model: str, does: str, name: str) -> None:
-    """Raise ModelChanged when a server uses another name than at first."""
+    """Raise ModelChanged when a server uses a different name than at first."""
     if (first := first_name(model, does, name)) != name:
         raise ModelChanged(
             f"the server of the model {model} {does} {name}, but the name was {first} when this run began; "
@@ -22,7 +24,7 @@ def check_name(first_name: FirstName, model: str, does: str, name: str) -> None:
 
 @dataclass
 class ModelIdentityGuard(Middleware):
-    """Raises ModelChanged when the server of `model` uses another name than at first."""
+    """Raises ModelChanged when the server of `model` uses a different name than at first."""
 
     model: str
     first_name: FirstName

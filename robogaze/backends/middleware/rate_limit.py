@@ -51,7 +51,7 @@ class Price(Data):
         ) / 1e6
 
     def maximum(self, request: Request) -> float:
-        """The maximum cost of a request in USD: the estimated prompt and `max_tokens` of answer."""
+        """The maximum cost of a request in USD, for the estimated prompt and an answer of `max_tokens`."""
         prompt_usd = estimated_tokens(request) * self.prompt_usd
         return (prompt_usd + request.decoding.max_tokens * self.completion_usd) / 1e6
 

@@ -1,7 +1,7 @@
 """Retries requests after errors that may pass: rate limits, server faults, stalls and lost connections.
 
-It waits as long as the server's Retry-After, otherwise exponentially longer with jitter, and at most `longest_wait_s`.
-Errors that a retry cannot change are raised at once.
+The wait is the server's Retry-After if there is one; otherwise it grows exponentially with jitter. It is at most
+`longest_wait_s`. Errors that a retry cannot change are raised at once.
 """
 
 import logging

@@ -42,7 +42,7 @@ def judging(command: Command) -> Command:
         command,
         click.option("--judge", default="offline", show_default=True, help=spec),
         click.option(
-            "--rubric", help="Rubric of the judge: a name in judges/ or a file.  [default: that of the domain]"
+            "--rubric", help="Rubric of the judge: a name in judges/ or a file. [default: the domain's rubric]"
         ),
     )
 

@@ -39,7 +39,7 @@ class Progress:
     show: Callable[[], None] = lambda: None
 
     def add(self, result: ClipResult) -> None:
-        """Count a clip; without a report from this start, it was finished before or is unreadable."""
+        """Count a clip; a clip without a report from this start was finished before or is unreadable."""
         self.decoding.pop(result.clip_id, None)
         if result.report is None and result.summary is not None:
             self.before += 1

@@ -20,7 +20,7 @@ def check_baseline(baseline: str | None, sources: Iterable[str]) -> None:
     """Raise BadParameter if every source is given as NAME=PATH and the baseline is not one of the names."""
     names = [None if Path(source).exists() else source.partition("=")[0] for source in sources]
     if baseline is not None and None not in names and baseline not in names:
-        raise click.BadParameter(f"{baseline} is none of the predictions: {', '.join(map(str, names))}",
+        raise click.BadParameter(f"{baseline} is not one of the predictions: {', '.join(map(str, names))}",
                                  param_hint="--baseline")  # fmt: skip
 
 

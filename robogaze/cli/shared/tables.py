@@ -26,7 +26,7 @@ def as_text(result: Mapping[str, Any]) -> str:
 
 
 def print_tables(tables: Iterable[ResultTable], form: str) -> None:
-    """Print tables in a form; in the terminal form, a note that several tables share is printed once.
+    """Print tables in a format; in the terminal format, a note that several tables share is printed once.
 
     Titles and notes are lines that begin with `#` in CSV.
     """
@@ -79,7 +79,9 @@ def list_unjudged(pairs: Sequence[DescriptionPair], judge: str, out: Path | None
 
 
 def _unrated(out: Path, name: str) -> Path:
-    """The first of NAME.jsonl, NAME-2.jsonl, ... that does not exist or holds no similarity, so that none is lost."""
+    """The first of NAME.jsonl, NAME-2.jsonl, ... that does not exist or holds no similarity, so that no similarity is
+    overwritten.
+    """
     number = 1
     while (path := out / f"{name}{'' if number == 1 else f'-{number}'}.jsonl").exists():
         if all(json.loads(line)["similarity"] is None for line in path.read_text().splitlines() if line.strip()):

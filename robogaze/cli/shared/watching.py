@@ -154,7 +154,7 @@ def watch(
 
 
 def _say_nothing_was_checked(watching: Watch, baseline: str | None) -> None:
-    """Say why a gate checked nothing. Raises UsageError for a baseline that is not there."""
+    """Say why a gate checked nothing. Raises UsageError for a baseline that does not exist."""
     if baseline is not None and baseline not in {result.name for result in watching.complete}:
         known = ", ".join(result.name for result in watching.complete)
         raise click.UsageError(

@@ -7,8 +7,9 @@ label_mapping  other people's labels -> a taxonomy's ids
 time_axis      seconds and frames -> spans
 records        strict types for the records of a format
 
-Each format is one module that reads it, writes it, or both. A new one is a module like these and a line in FORMATS;
-another package adds one as an entry point in the group `robogaze.formats` (docs/formats.md, "Add a format").
+Each format is one module that reads it, writes it, or both. A new format needs a module like these and a line in
+FORMATS; another package adds a format as an entry point in the group `robogaze.formats` (docs/formats.md, "Add a
+format").
 """
 
 from robogaze.datasets.formats.base import Format

@@ -3,10 +3,10 @@
     {"database": {video: {"duration", "subset", "annotations": [{"label", "segment": [s, e]}]}}}
     {"results": {video: [{"label", "score", "segment": [s, e]}]}}
 
-Times are seconds. A label names a type or a dimension, and is also the description if there is no other. The `subset`
-is the split.
+Times are seconds. A label names a type or a dimension; it is also the description if there is no other description. The
+`subset` is the split.
 
-Written is a `database`. An annotation is one span, so an event with several spans is several annotations. `dimension`,
+A `database` is written. An annotation is one span, so an event with several spans is several annotations. `dimension`,
 `severity`, `score` and `description` are extra keys, which other readers ignore.
 """
 

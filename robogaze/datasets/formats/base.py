@@ -61,7 +61,7 @@ def split_records(document: Document) -> Iterator[AnnotationPart]:
 
 @dataclass(frozen=True)
 class AnnotationReader:
-    """Reads a format. `summary` describes it in a few words, for the list of known formats."""
+    """Reads a format. `summary` describes the format in a few words, for the list of known formats."""
 
     summary: str
     recognises: Callable[[Any], bool]
@@ -87,7 +87,7 @@ class ExportedReport:
 
 
 def leave_out_undecided(report: Report) -> str | None:
-    """Leave out reports that are not complete or undecided: without coverage they would look clean."""
+    """Leave out reports that are partial, unscored or undecided: without coverage they would look clean."""
     state = report.status if report.status != "complete" else report.verdict
     return f"{state}, which the format cannot express" if state in ("partial", "unscored", "undecided") else None
 
@@ -153,7 +153,7 @@ class ReadingContext:
     `author` is used if a file does not name one. `clips` are annotations of the same clips, by id, whose frame times
     are used if a file has none; else `fps` is used. `first_frame` is the number of the first frame in tools that count
     frames. `as_written` accepts what a release's evaluator accepts: unmapped labels, and events without severity,
-    description or valid times (`AnnotatedEvent.written` has the latter).
+    description or valid times (`AnnotatedEvent.written` holds the times).
     """
 
     author: str

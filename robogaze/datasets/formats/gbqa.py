@@ -4,7 +4,7 @@
     {"game": {"name"}, "bugs": [{"title", "description", "confidence", "evidence", "tags"}]}
 
 A list belongs to one title, which is the clip's id: the text under a key that ends with `_name` or `_id`, or the `name`
-in the one object that has one. A bug's description is its observed fault (also `actual_behavior`), else its
+in the only object that has a `name`. A bug's description is its observed fault (also `actual_behavior`), else its
 description, else its title. The steps that reproduce a bug are `minimal_reproduction` or `test_steps`, a list or a
 single text; in an agent's report, `minimal_reproduction` is inside `evidence`.
 

@@ -41,7 +41,7 @@ def _line(text: str) -> str:
 
 
 def recognises(value: Any) -> bool:
-    """A text that starts as such a report does."""
+    """A text that starts with the heading of a `report.md`."""
     return isinstance(value, str) and value.startswith(_HEAD)
 
 

@@ -59,7 +59,7 @@ def trace_lines(steps: Sequence[PlayedStep], bugs: Sequence[tuple[Mapping[str, A
 
 
 def bug_steps(path: Path) -> Mapping[str, int]:
-    """The step at which each bug was first reported, by title; empty if there is no such file, or if it is no trace."""
+    """The step at which each bug was first reported, by title; empty if the file does not exist or is not a trace."""
     if not path.is_file():
         return {}
     found: dict[str, int] = {}

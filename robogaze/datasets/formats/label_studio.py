@@ -1,8 +1,8 @@
 """Label Studio: JSON exports of projects with timeline labels, and tasks with predictions to correct by hand.
 
-Its ranges are frames, the last one included. Reading converts them to seconds with the clip's frame rate and the number
-of the first frame: 1 in Label Studio's own timeline, 0 in some converters. The files do not state this number, so the
-caller gives it.
+The ranges of Label Studio are frame numbers, and the last frame is included. Reading converts them to seconds with the
+clip's frame rate and the number of the first frame: 1 in Label Studio's own timeline, 0 in some converters. The files
+do not state this number, so the caller gives it.
 
 A region is one event. Its label names a type or a dimension. The text of the region is the description, or the label if
 there is no text. A rating or number named `severity` is the severity.
@@ -250,7 +250,9 @@ def _results(report: Report) -> Iterator[dict[str, Any]]:
 
 
 def _frame_range(span: Span, clip: Clip) -> dict[str, int]:
-    """The frames of a span, from 1 and with the last one; the frame shown at its start if it contains none."""
+    """The first and last frame of a span, counted from 1; if the span contains no frame, the frame shown at its
+    start.
+    """
     numbers = frames_in([span], clip.frame_times_s) or {clip.frame_at(span.start)}
     return {"start": min(numbers) + 1, "end": max(numbers) + 1}
 

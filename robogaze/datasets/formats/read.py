@@ -78,8 +78,8 @@ def iter_annotations(
 
     `format` is a name in FORMATS; "auto" recognises it by the content of the first document, and all others must be in
     the same format. `labels` maps labels to a taxonomy. `fps` and the frame times of `clips` (annotations by clip id,
-    such as the references of predictions) are used if a file counts in frames and does not give their times; the
-    frame times come first. `first_frame` is the number of the first frame if the format does not say. `as_written`
+    such as the references of predictions) are used if a file counts in frames and does not give their times; the frame
+    times take precedence. `first_frame` is the number of the first frame if the format does not say. `as_written`
     accepts what a release's evaluator accepts (see `ReadingContext`).
 
     Raises InputError with file, line and key for input that does not fit; a `lenient` reading skips the annotation of
@@ -235,11 +235,11 @@ def find_files(path: Path) -> AnnotationFiles:
 
 
 def _check_single_run(path: Path, files: Sequence[PurePosixPath]) -> None:
-    """Raise InputError for a folder of run folders, such as that of `robogaze bench`."""
+    """Raise InputError for a folder of run folders, such as the output folder of `robogaze bench`."""
     runs = sorted(file.parts[0] for file in files if len(file.parts) == 2 and file.name == "run.json")
     if runs and not (path / "run.json").is_file():
         raise InputError(
-            f"{path} is no run folder but holds the runs {', '.join(runs)}; name one of them: {path / runs[0]}"
+            f"{path} is not a run folder but holds the runs {', '.join(runs)}; name one of them: {path / runs[0]}"
         )
 
 

@@ -1,6 +1,6 @@
 """RoboGaze's reports.
 
-Read: one per file, one per line (JSONL), or the `reports` that `robogaze score --json` prints.
+Read: one report per file, one report per line (JSONL), or the `reports` that `robogaze score --json` prints.
 Written: `reports.jsonl`, one report per line, with nothing lost.
 """
 

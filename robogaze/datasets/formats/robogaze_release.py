@@ -1,7 +1,7 @@
 """The RoboGaze release: predictions in `<data set>/<video>/report.json`, references in `<video>.json`.
 
 Both are an object with `video_id` and `glitches`. If a glitch has frames, they are used, as in the released evaluator,
-with its convention that `end_frame` is exclusive. A glitch whose end equals its start is that one frame (in the
+with its convention that `end_frame` is exclusive. A glitch whose end equals its start covers that one frame (in the
 released evaluator it overlaps nothing). A prediction's report has its frame rate; references do not: read them together
 with the predictions, or with `fps`.
 

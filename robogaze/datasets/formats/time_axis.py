@@ -51,8 +51,8 @@ class TimeAxis:
     def frames(self, first: int, end: int, start_place: Place, end_place: Place) -> Span:
         """The span of the frames from `first` to `end`, exclusive; the one frame `first` if they are equal.
 
-        Raises FormatError for a span that is reversed or leaves the clip, and if neither frame times nor rate are
-        known.
+        Raises FormatError for a span that is reversed or extends outside the clip, and if neither frame times nor rate
+        are known.
         """
         if first < 0:
             raise FormatError(f"there is no frame {first}", start_place)
@@ -72,7 +72,7 @@ class TimeAxis:
         return _span(time_s, time_s + 1 / self.fps, place)
 
     def _time(self, frame: int, place: Place) -> float:
-        """When a frame starts, or the end of the clip for the number after its last frame."""
+        """The time at which a frame starts; for the number after the last frame, the end of the clip."""
         if self.times_s is None or self.duration_s is None:
             if self.fps is None:
                 raise FormatError(f"frames are converted to seconds, but {_RATE_MISSING}", place)

@@ -5,10 +5,10 @@
      "metadata": {mid: {"vid", "z": [s, e], "av": {aid: value}}}}
 
 Times are seconds. A view of a video is a clip; its id is the name of the file without folder and suffix. An entry of
-`metadata` with two times is one event. Its label names a type or a dimension, and is also the description if there is
-no other. Attributes are found by name, whatever the case: the label is `type`, `label`, `glitch_type` or `class`, or
-else the first select or radio attribute of segments; the description is `description`, `comment`, `text` or `notes`;
-`severity` is the severity. A value is a text, or the id or the text of an option.
+`metadata` with two times is one event. The label of the entry names a type or a dimension; it is also the description
+if there is no other description. Attributes are found by name, whatever the case: the label is `type`, `label`,
+`glitch_type` or `class`, or else the first select or radio attribute of segments; the description is `description`,
+`comment`, `text` or `notes`; `severity` is the severity. A value is a text, or the id or the text of an option.
 
 Other entries are left out; an entry with a label is refused, because its event would be lost. A clip without segments
 is unscored, because it looks the same whether somebody watched it or not. It is clean if an entry for the whole file
@@ -65,7 +65,7 @@ class _Attribute(ForeignRecord):
 
     @property
     def name(self) -> str:
-        """The name, without differences of case."""
+        """The name without surrounding spaces, in lower case."""
         return self.aname.strip().casefold()
 
 
@@ -118,7 +118,7 @@ def recognises(value: Any) -> bool:
 def split(document: Document) -> Iterator[AnnotationPart]:
     """Each view of a video.
 
-    The parts have the whole document as their place, because what a view consists of is in several tables.
+    The parts have the whole document as their place, because the contents of a view are in several tables.
     """
     value = document.value
     if not recognises(value):

@@ -2,11 +2,11 @@
 
 One record, or a list of them; `time_nodes[i]` are the intervals of bug i, in seconds. The short keys `video` and
 `intervals` are read, too. The title that a clip was recorded in is the only other text whose key has the same ending as
-the clip's key; without such a text, it is the file's folder. The clip's id is `<title>/<clip>`, so that clips with the
-same name remain distinct, and the title is a field under its key.
+the clip's key. Without this text, the title is the name of the file's folder. The clip's id is `<title>/<clip>`, so
+that clips with the same name remain distinct, and the title is a field under its key.
 
-When writing, the title is the first part of the id, else the instruction, under the domain's name with `_name`.
-Dimensions, types and severities are lost.
+When writing, the title is the first part of the id, else the instruction; its key is the domain's id followed by
+`_name`. Dimensions, types and severities are lost.
 """
 
 import json

@@ -5,8 +5,8 @@ base         what a layout is (`FolderLayout`), and what it reads and fills
 table        the layout of tables, and the rows that other layouts read
 tar_files    tar files, read within limits
 
-Each layout is one module. A new one is a module like these and a line in LAYOUTS; another package adds one as an entry
-point in the group `robogaze.layouts` (docs/datasets.md, "Add a layout").
+Each layout is one module. A new layout needs a module like these and a line in LAYOUTS; another package adds a layout
+as an entry point in the group `robogaze.layouts` (docs/datasets.md, "Add a layout").
 """
 
 from robogaze.datasets.layouts.base import FolderLayout

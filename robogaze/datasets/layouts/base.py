@@ -44,7 +44,7 @@ class ImportSource:
 
     @classmethod
     def of(cls, path: Path) -> "ImportSource":
-        """List a path. Raises InputError if it does not exist."""
+        """List a path. Raises InputError if the path does not exist."""
         if path.is_file():
             return cls(path, ())
         if not path.is_dir():
@@ -149,8 +149,8 @@ class ImportState:
 class FolderLayout:
     """A layout that can be imported.
 
-    `summary` describes in a few words what it reads. `recognises` is true for a source in this layout. `read` adds its
-    clips to the state, and raises InputError if the files contradict each other.
+    `summary` describes in a few words what the layout reads. `recognises` is true for a source in this layout. `read`
+    adds the clips of a source to the state, and raises InputError if the files contradict each other.
     """
 
     name: str
@@ -160,7 +160,7 @@ class FolderLayout:
 
 
 def make_entry(source: str, **fields: Any) -> ManifestEntry:
-    """A manifest entry. Raises InputError with `source` and the field that does not fit."""
+    """A manifest entry. Raises InputError that names `source` and the invalid field."""
     try:
         return ManifestEntry(**fields)
     except ValidationError as error:

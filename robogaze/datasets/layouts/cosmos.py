@@ -1,6 +1,6 @@
 """Cosmos-Predict's data: `videos/<name>.mp4` with the instruction in `metas/<name>.txt`.
 
-GR00T-Dreams and Cosmos-Curate write the same. Other files (`t5_xxl/`, `metadata.csv`) are ignored.
+GR00T-Dreams and Cosmos-Curate write this layout too. Other files (`t5_xxl/`, `metadata.csv`) are ignored.
 """
 
 from pathlib import PurePosixPath

@@ -1,7 +1,7 @@
 """DreamDojo's evaluation: `<iteration>/<number>_pred.mp4`, with the real clip as `_gt` and both together as `_merged`.
 
-The iteration is the checkpoint. A real clip is a control, in which an event is a false alarm. It has the split
-"control" and no checkpoint. Every iteration contains the same real clips; one copy of each is kept. There are no
+The iteration is the checkpoint. A real clip is a control: an event reported in it is a false alarm. A real clip has the
+split "control" and no checkpoint. Every iteration contains the same real clips; one copy of each is kept. There are no
 instructions, because the clips are generated from actions.
 """
 
@@ -19,7 +19,9 @@ _ITERATION = re.compile(r"iter_\d+")
 
 
 def recognises(source: ImportSource) -> bool:
-    """Every video is of one of the kinds, and there are predictions and at least one other kind."""
+    """Every video is a prediction, a real clip or a merged clip, and there are predictions and at least one
+    other kind.
+    """
     kinds = {_kind(video) for video in source.videos}
     return "pred" in kinds and len(kinds) > 1 and None not in kinds
 

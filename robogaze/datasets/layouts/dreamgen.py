@@ -9,7 +9,7 @@ _NAME = re.compile(r"\d+_(?P<words>.*[^\W\d_].*)")
 
 
 def recognises(source: ImportSource) -> bool:
-    """Every video has such a name, and at least one has an instruction of several words."""
+    """Every video is named `<number>_<Instruction_in_words>`, and at least one has an instruction of several words."""
     instructions = [_instruction(video) for video in source.videos]
     return all(instructions) and any(" " in instruction for instruction in instructions)
 

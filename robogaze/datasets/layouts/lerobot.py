@@ -1,7 +1,7 @@
 """LeRobot data sets, v2.0, v2.1 and v3.0, read without the `lerobot` package.
 
 A clip is an episode seen by one camera; every feature of type video is a camera. The instruction is the episode's first
-task. v3.0 stores many episodes in one file; each is then the part of the file that `meta/episodes` gives.
+task. v3.0 stores many episodes in one file; `meta/episodes` gives each episode's part of the file.
 """
 
 from collections import Counter
@@ -137,7 +137,7 @@ def _seconds(value: Any, place: str) -> float | None:
 
 
 def _video(info: _Info, episode: _Episode, camera: str, cells: Mapping[str, Any], place: str) -> PurePosixPath:
-    """The file of an episode and camera. The template's fields are those of either version."""
+    """The file of an episode and camera. The template may use the fields of v2 or v3."""
     chunk = cells.get(f"videos/{camera}/chunk_index", episode.episode_index // info.chunks_size)
     file = cells.get(f"videos/{camera}/file_index", episode.episode_index)
     numbers = {"episode_chunk": chunk, "chunk_index": chunk, "episode_file": file, "file_index": file}

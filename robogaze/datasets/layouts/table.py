@@ -6,7 +6,7 @@ The columns are the fields of an entry. Some may have other names:
     instruction   instruction, prompt, text, caption
     checkpoint    checkpoint; with a column model, MODEL/CHECKPOINT, or MODEL alone
 
-The first non-empty one counts. Columns that are not fields of an entry are left out, with a remark.
+The first non-empty column is used. Columns that are not fields of an entry are left out, with a remark.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -57,7 +57,9 @@ def read_rows(path: Path) -> list[ClipRow]:
 
 
 def add_rows(rows: Sequence[ClipRow], table: Path, folder: Path, state: ImportState, inner: PurePosixPath) -> None:
-    """Add an entry for each row. Paths in the rows are relative to `folder`, which is `inner` in the source."""
+    """Add an entry for each row. Paths in the rows are relative to `folder`; `inner` is the path of this folder within
+    the source.
+    """
     if rows and not any(name in row.cells for row in rows for name in _PATHS):
         raise InputError(f"{table}: no column names the videos; call it one of {', '.join(_PATHS)}")
     for row in rows:

@@ -73,7 +73,7 @@ class Member:
 def members(archive: Path) -> Iterator[Iterator[Member]]:
     """The regular files in an archive, in order.
 
-    Raises InputError if it is not a tar file that can be read to its end, or exceeds the limits.
+    Raises InputError if the file is not a tar file that can be read to its end, or exceeds the limits.
     """
     errors = (tarfile.TarError, _Refused, EOFError, zlib.error, ValueError, OverflowError, RecursionError)
     try:

@@ -61,7 +61,7 @@ def _read(files: Iterator[Member], path: Path, archive: PurePosixPath, state: Im
     for member in files:
         name = PurePosixPath(member.name)
         if name.is_absolute() or ".." in name.parts:
-            state.ignore(archive / name.name, "its name leads out of the archive")
+            state.ignore(archive / name.name, "its name is a path outside the archive")
             continue
         names[name] = None
         if name.suffix in (_JSON, _TEXT):

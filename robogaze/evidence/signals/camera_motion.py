@@ -2,14 +2,15 @@
 
 At most one corner per block of the picture is followed to the next frame, so every textured part counts once. A camera
 moves everything, so points all over the picture must share its motion. If points all over the picture stay in place,
-the camera is at rest, however much of the picture moves. Where neither holds, or both do (an arm that fills a plain
-picture, with a few points at rest around it), the motion is undefined (NaN).
+the camera is at rest, however much of the picture moves. If points all over the picture neither share a motion nor stay
+in place, or if both are true (an arm that fills a plain picture, with a few points at rest around it), the motion is
+undefined (NaN).
 
 When the camera moves strongly, near and far objects move differently, and no single motion fits them all. Where hardly
-any point stayed in place, a rough fit is enough, with a tolerance that grows with the motion. It shows that the camera
-moved and about how far, which is enough for shake, a median over several frames, but not for a single jitter. Where
-even this fails and hardly any point stayed in place, the median motion of the points counts for shake only: an arm that
-fills the picture moves like this too, but it does not jump back and forth.
+any point stayed in place, a rough fit is enough, with a tolerance that grows with the motion. The rough fit shows that
+the camera moved and about how far. This is enough for shake, which is a median over several frames, but not for a
+single jitter. If even a rough fit fails and hardly any point stayed in place, the median motion of the points is used
+for shake only: an arm that fills the picture moves like this too, but it does not jump back and forth.
 """
 
 import math
@@ -59,8 +60,8 @@ _GAP = (
 class _Move:
     """Motion of the picture between two frames: shift in frame diagonals, rotation in radians, relative zoom.
 
-    `rough` means that near and far objects move differently, so the motion is approximate; `loose` means that it is the
-    median motion of points that share none.
+    `rough` means that near and far objects move differently, so the motion is approximate; `loose` means that the
+    motion is the median of points without a common motion.
     """
 
     right: float = math.nan
@@ -210,7 +211,7 @@ def _camera_move(before: NDArray[np.uint8], now: NDArray[np.uint8]) -> _Move:
 
 
 def _median_move(motion: Points, shape: tuple[int, ...]) -> _Move:
-    """The median motion of points that share none."""
+    """The median motion of points without a common motion."""
     right, down = np.median(motion, axis=0) / math.hypot(*shape)
     return _Move(float(right), float(down), 0.0, 0.0, loose=True)
 
@@ -239,10 +240,11 @@ def _corners(gray: NDArray[np.uint8]) -> Points:
 
 
 def _followed(before: NDArray[np.uint8], now: NDArray[np.uint8], corners: Points) -> tuple[Points, Points]:
-    """The points that return when followed backward, before and after; none if too few of a sample return.
+    """The points that return to their start when followed backward, as positions before and after; none if too few of a
+    sample return.
 
-    Points that are not in the next frame take longest to follow. With the sample, noise takes no longer than video. A
-    small number of points is always followed completely.
+    Points that are not in the next frame take longest to follow. Because of the sample, noise does not take longer than
+    video. A small number of points is always followed completely.
     """
     ends = np.empty_like(corners)
     returned = np.zeros(len(corners), dtype=np.bool_)

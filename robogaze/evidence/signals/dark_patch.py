@@ -30,7 +30,7 @@ class DarkPatch:
         Signal(
             name="dark_patch_growth",
             unit="of the view",
-            description=f"By how much that patch is larger than its smallest size in the {_GROWTH_S} s before.",
+            description=f"By how much the dark patch is larger than its smallest size in the {_GROWTH_S} s before.",
             limitation="only a dark cover that appears fast is found, not one that is light, slow or lasting",
         ),
     )

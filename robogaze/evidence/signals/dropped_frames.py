@@ -77,7 +77,7 @@ def _moving(change: Change) -> Mask:
 
 
 def _share_near(places: Mask, others: Mask) -> float:
-    """The share of places that are near one of the others; 0 where either covers too little."""
+    """The share of `places` that are near one of `others`; 0 if either covers too little."""
     count = np.count_nonzero(places)
     if min(count, np.count_nonzero(others)) / places.size < _LEAST_AREA:
         return 0.0

@@ -26,7 +26,7 @@ class Exposure:
         Signal(
             name="contrast_drop",
             unit="of the clip's level",
-            description="How far contrast is below that of the clip's better frames; 0 means not at all.",
+            description="How far contrast is below the contrast of the clip's better frames; 0 if it is not below.",
             gap="the clip is too short for a typical contrast",
         ),
     )

@@ -43,8 +43,8 @@ class RegionReplacement:
                 "frames, which have nothing to compare it with"
             ),
         ),
-        _detail("appeared", "times", "That strength for the new content of the region."),
-        _detail("disappeared", "times", "That strength for the old content of the region."),
+        _detail("appeared", "times", "Strength of the replacement for the new content of the region."),
+        _detail("disappeared", "times", "Strength of the replacement for the old content of the region."),
         _detail("abruptness", "times", "How much more the region changes than one frame before and after."),
         _detail("area", "of the view", "Area of all regions that are replaced in that frame."),
         _detail("colour_change", "levels", "Difference of the region's pixels beyond what a shadow explains."),
@@ -56,13 +56,14 @@ class RegionReplacement:
         _detail(
             "known",
             "of 1",
-            "Share of its old colours that the picture still has, or of its new ones that it had, whichever is less.",
+            "Share of the region's old colours that the picture still has, or of its new colours that the "
+            "picture had before, whichever is less.",
         ),
-        _detail("gained", "of 1", "Share of its new colours of which the whole picture has more than before."),
-        _detail("lost", "of 1", "Share of its old colours of which the whole picture has less than before."),
+        _detail("gained", "of 1", "Share of the region's new colours of which the whole picture has more than before."),
+        _detail("lost", "of 1", "Share of the region's old colours of which the whole picture has less than before."),
         _detail("counterpart", "of 1", "Similarity with a region that appeared or disappeared elsewhere in the frame."),
-        _detail("moving_before", "of 1", "How far its old colours are moving rather than resting colours."),
-        _detail("moving_now", "of 1", "How far its new colours are moving rather than resting colours."),
+        _detail("moving_before", "of 1", "How far the region's old colours are moving rather than resting colours."),
+        _detail("moving_now", "of 1", "How far the region's new colours are moving rather than resting colours."),
         _detail(
             "reversal",
             "of 1",

@@ -1,9 +1,9 @@
 """Frames that repeat the previous frame, and the jump after such a run.
 
 A repeated frame is not a fault: an arm that waits in a simulator produces exactly equal frames, and afterwards it
-continues as before or starts slowly. A first step that is larger than the steps before the wait, than those after it,
-and than the clip's usual steps contains the motion of frames that were not shown. Single frames held between moving
-ones, repeatedly, are judder: clips whose frame rate was converted look like this.
+continues as before or starts slowly. The first step after a wait contains the motion of frames that were not shown if
+this step is larger than the steps before the wait, the steps that follow, and the clip's usual steps. Single frames
+held between moving ones, repeatedly, are judder: clips whose frame rate was converted look like this.
 """
 
 import cv2
@@ -39,12 +39,13 @@ class RepeatedFrames:
         Signal(
             name="resume_jump",
             unit="times the steps around it",
-            description="First change after a run of repeats, relative to the largest within 1 s before and 3 after.",
+            description="First change after a run of repeats, relative to the largest change within 1 s before "
+            "the run and in the 3 steps after this first change.",
         ),
         Signal(
             name="judder",
             unit="of the frames",
-            description="Share of the frames within half a second that are held between two that change.",
+            description="Share of the frames within half a second that are held between two frames that change.",
         ),
     )
 
@@ -99,7 +100,8 @@ def _frozen(still: NDArray[np.bool_], times_s: Series) -> Series:
 def _judder(local: Series, times_s: Series) -> Series:
     """The share of frames around each frame that change far less than both of their neighbours.
 
-    At the clip's ends, where fewer frames are around, the share is of the same number of frames as elsewhere.
+    At the clip's ends, where fewer frames are available, the count is divided by the same number of frames as
+    elsewhere.
     """
     held = np.zeros(len(local))
     held[2:-1] = _HELD_TIMES * np.maximum(local[2:-1], _STILL_LEVELS) < np.minimum(local[1:-2], local[3:])

@@ -83,6 +83,6 @@ def _steps(gray: NDArray[np.uint8]) -> Steps:
 
 
 def _by_row(part: Steps) -> NDArray[np.float64]:
-    """The share of 1 in each row; OpenCV counts in whole numbers several times as fast as it averages."""
+    """The share of ones in each row; in OpenCV, counting in integers is several times as fast as averaging."""
     counts = cv2.reduce(part, 1, cv2.REDUCE_SUM, dtype=cv2.CV_32S).ravel()
     return np.asarray(counts * (1 / part.shape[1]), dtype=np.float64)  # as OpenCV divides

@@ -51,7 +51,8 @@ class Sharpness:
         Signal(
             name="sharpness_drop",
             unit="of the clip's level",
-            description="How far sharpness is below that of the clip's sharper frames, in the direction of most loss.",
+            description="How far sharpness is below the sharpness of the clip's sharper frames, in the direction "
+            "that loses most.",
             gap=f"{_NO_EDGES}, or the clip is too short for a typical sharpness",
             limitation="a clip that is blurred throughout has no drop, as it is compared with its own sharper frames",
         ),

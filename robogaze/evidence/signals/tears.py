@@ -1,9 +1,9 @@
 """Tears: lines across the whole picture at which the rows jump sideways from one frame to the next.
 
-Each band of rows is compared with the same band of the frame before at every sideways shift. At a tear the bands above
-the line fit one shift and the bands below clearly another, in all parts of the width; an object that moves rarely fills
-them all. An object that fills them also moves in the neighbouring frames, but a tear is sudden: at its line nothing
-moves the same way one frame before or after.
+Each band of rows is compared with the same band of the frame before at every sideways shift. At a tear, the bands above
+the line fit one shift and the bands below fit a clearly different shift, in all parts of the width; a moving object
+rarely fills all parts. An object that fills them also moves in the neighbouring frames, but a tear is sudden: at its
+line nothing moves the same way one frame before or after.
 """
 
 from dataclasses import dataclass

@@ -19,13 +19,14 @@ class UnexplainedChange:
         Signal(
             name="unexplained_change",
             unit="of the view",
-            description="Share of the picture that no motion explains from the frame before; after a cut, most of it.",
+            description="Share of the picture that cannot be explained by motion from the previous frame; after "
+            "a cut, most of the picture.",
             gap=_TOO_SMALL,
         ),
         Signal(
             name="unexplained_spread",
             unit="of the regions",
-            description="Share of the picture's nine regions of which at least a tenth is unexplained.",
+            description="Share of the picture's nine regions in which at least a tenth of the area is unexplained.",
             gap=_TOO_SMALL,
         ),
     )

@@ -1,7 +1,7 @@
 """Following one object by the masks of a learned tracker, for `robogaze.evidence.tracker.tracking.follow`.
 
-The largest connected part of a mask counts, because specks elsewhere are not part of the object. The centre of mass is
-its middle, because it hardly moves when an arm is stretched out.
+The largest connected part of a mask counts, because specks elsewhere are not part of the object. The object's middle is
+the centre of mass, because the centre of mass hardly moves when an arm is stretched out.
 """
 
 import math

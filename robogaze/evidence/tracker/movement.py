@@ -51,8 +51,8 @@ Kind = Literal["jump", "still", "burst", "shake"]
 class Flag:
     """Unusual motion from the frame `first` to the frame `last`, by their positions in the track.
 
-    `value` is the distance from its usual motion or of its turns (diagonals), its speed before it stopped, or the speed
-    that it gained (diagonals per second).
+    `value` is the distance from the object's usual motion or the distance of its turns (diagonals), or the object's
+    speed before it stopped or the speed that it gained (diagonals per second).
     """
 
     kind: Kind
@@ -65,9 +65,10 @@ class Flag:
 class Movement:
     """The motion of an object.
 
-    `frames` are the positions in the track at which it was found, `speeds` its speeds from each of them to the next, in
-    diagonals per second. `compensated` is the share of these steps from which the camera's part was removed, NaN
-    without a step. `rests` are the runs in which it rests, `missing` those in which it was not found, both half-open.
+    `frames` are the positions in the track at which the object was found; `speeds` are its speeds from each of these
+    positions to the next, in diagonals per second. `compensated` is the share of these steps from which the camera's
+    part was removed, NaN without a step. `rests` are the runs in which the object rests, `missing` the runs in which it
+    was not found; both are half-open.
     """
 
     frames: tuple[int, ...]
@@ -80,7 +81,7 @@ class Movement:
 
 @dataclass(frozen=True)
 class _Steps:
-    """The motion between the frames in which it was found: in diagonals, and its duration."""
+    """The motion between the frames in which the object was found, in diagonals, and the duration of this motion."""
 
     frames: NDArray[np.int_]
     moved: Vectors
@@ -164,7 +165,7 @@ def _bursts(steps: _Steps) -> Iterator[Flag]:
 
 
 def _rests(steps: _Steps) -> Iterator[tuple[int, int]]:
-    """The runs of steps in which it rests."""
+    """The runs of steps in which the object rests."""
     stays = (steps.lengths <= REST) & (steps.seconds <= _GAP_S)
     for first, end in runs(np.flatnonzero(stays).tolist()):
         if steps.seconds[first:end].sum() >= STILL_S - 1e-6:

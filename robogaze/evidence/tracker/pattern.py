@@ -4,7 +4,7 @@ A pattern is compared within the ellipse inside its box, so that the background 
 difference is the root mean square over colours, in 8-bit levels. Both pictures are blurred slightly, because a fine
 pattern that is shifted by half a pixel would not match itself.
 
-The differences at all places are computed with Fourier transforms, of which those of the pattern are kept. This takes a
+The differences at all places are computed with Fourier transforms; the transforms of the pattern are kept. This takes a
 third of the time of `cv2.matchTemplate`, which transforms everything six times.
 """
 
@@ -50,7 +50,7 @@ class PixelRegion:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Its width and height in whole pixels."""
+        """The spot's width and height in whole pixels."""
         return max(LEAST_PX, round(self.wide)), max(LEAST_PX, round(self.high))
 
     def times(self, factor: float) -> "PixelRegion":
@@ -62,7 +62,7 @@ class PixelRegion:
         return replace(self, x=float(x), y=float(y))
 
     def inside(self, image: Image) -> bool:
-        """Whether its centre is in the picture."""
+        """Whether the spot's centre is in the picture."""
         return bool(0 < self.x < image.shape[1] and 0 < self.y < image.shape[0])
 
     def box(self, image: Image) -> Box:
@@ -111,14 +111,16 @@ class _Template(NamedTuple):
 
 
 class Pattern:
-    """The content of a box, kept as prepared for the sizes in which it was searched last."""
+    """The content of a box; the data for the sizes that were searched last are kept."""
 
     def __init__(self, content: Image) -> None:
         self.content = content
         self._templates: dict[tuple[int, ...], _Template] = {}
 
     def differences(self, size: tuple[int, int], image: Spectra) -> Levels:
-        """The difference of the pattern in a size (width, height) at each place of a picture, which is no smaller."""
+        """The difference of the pattern in a size (width, height) at each place of a picture. The picture must not be
+        smaller than the pattern.
+        """
         (height, width), (wide, high) = image.size, size
         key = (*size, *image.size)
         if key not in self._templates:
@@ -160,10 +162,10 @@ class Surroundings:
 
 
 def anywhere(image: Spectra, region: PixelRegion, pattern: Pattern) -> tuple[PixelRegion, float, float]:
-    """The best match of a pattern in a picture, its difference, and that of the second best match.
+    """The best match of a pattern in a picture, its difference, and the difference of the second best match.
 
-    The second best is at least half of the pattern's size away, and infinite without room for it. Both are infinite for
-    a pattern that is larger than the picture.
+    The second best match is at least half of the pattern's size away; its difference is infinite if there is no room
+    for it. Both differences are infinite for a pattern that is larger than the picture.
     """
     wide, high = region.size
     if high > image.size[0] or wide > image.size[1]:
@@ -216,7 +218,9 @@ def _least(differences: Levels) -> tuple[int, int]:
 
 
 def _fraction(values: Levels, best: int) -> float:
-    """The offset of the minimum from the least value, by a parabola through it and its neighbours."""
+    """The offset of the minimum from the position of the least value, from a parabola through this value and its
+    neighbours.
+    """
     if not 0 < best < len(values) - 1:
         return 0.0
     before, least, after = np.square(values[best - 1 : best + 2])

@@ -1,10 +1,10 @@
 """Following one object through the frames of a view, forward and backward from a box on one frame.
 
 From frame to frame, optical flow follows the corners inside the box and predicts where the box goes and how it grows.
-The first content of the box (and its latest, because objects turn and limbs move) is then searched near that place, to
-a fraction of a pixel. Without a match it is searched in the whole picture, because it may have jumped. If it is found
-nowhere, or in two similar places, it is lost for that frame and searched again in the next. The camera's part of the
-motion comes from points outside the box.
+The first content of the box is then searched for near that place, to a fraction of a pixel. The latest content is also
+searched for, because objects turn and limbs move. Without a match, the content is searched for in the whole picture,
+because the object may have jumped. If the object is found nowhere, or in two similar places, it is lost for that frame
+and searched for again in the next frame. The camera's part of the motion comes from points outside the box.
 """
 
 import math
@@ -69,7 +69,7 @@ class ObjectPlace:
 
     `middle` is the centre of its box before the box is cut to the view, or the centre of mass of its mask, as shares of
     the view's width and height. `difference` is the difference from the pattern, in 8-bit levels, NaN with a mask.
-    `searched` is true if it was not near the predicted place and was found in the whole picture.
+    `searched` is true if the object was not near the predicted place and was found in the whole picture.
     """
 
     box: Box
@@ -82,8 +82,8 @@ class ObjectPlace:
 class TrackedObject:
     """One object in a sequence of frames of `width` x `height` pixels.
 
-    `places` has None for frames in which it was not found. `camera` is the motion of the background from each frame to
-    the next, as shares of the view's width and height, shape (frames - 1, 2); NaN where it is unknown.
+    `places` has None for frames in which the object was not found. `camera` is the motion of the background from each
+    frame to the next, as shares of the view's width and height, shape (frames - 1, 2); NaN where it is unknown.
     """
 
     places: tuple[ObjectPlace | None, ...]
@@ -136,7 +136,7 @@ class Follower(Protocol):
     region: PixelRegion
 
     def next(self, now: TrackingFrame) -> ObjectPlace | None:
-        """Its place in the next frame, None if it is not found."""
+        """The object's place in the next frame, None if the object is not found."""
 
 
 StartFollower = Callable[[TrackingFrame, PixelRegion], Follower]
@@ -168,9 +168,9 @@ class FollowedObjects:
     """Objects that are followed through a view together, from their boxes in its first picture on.
 
     Each picture is prepared once, whatever the number of objects, and not kept. `start_follower` is as in `follow`. By
-    default more difference from the content of the box is allowed than in `follow`, so that an object is followed when
-    it turns or is partly covered; what covers it may then take the box along. A lost object is searched in fewer and
-    fewer pictures, down to one in _SEARCH_EVERY.
+    default, a larger difference from the content of the box is allowed than in `follow`, so that an object is followed
+    when it turns or is partly covered. The box may then move along with whatever covers the object. A lost object is
+    searched for in fewer and fewer pictures, down to one in _SEARCH_EVERY.
     """
 
     def __init__(
@@ -211,7 +211,7 @@ def can_follow(box: Box, image: Image, side_px: int = SIDE_PX) -> bool:
 
 
 def _region(box: Box, image: Image, side_px: int) -> PixelRegion:
-    """The region of a box that is large enough. Raises TooSmall for any other."""
+    """The region of a box that is large enough. Raises TooSmall for a smaller box."""
     region = PixelRegion.of(box, image)
     if min(region.wide, region.high) < LEAST_PX:
         raise TooSmall(
@@ -234,7 +234,9 @@ def _through(
 
 
 def _halved(image: Image, side_px: int) -> Image:
-    """The picture, halved as long as its longer side stays above `side_px`: the fastest way to scale down far."""
+    """The picture, halved repeatedly as long as its longer side does not fall below `side_px`; this is the fastest way
+    to reduce a picture by a large factor.
+    """
     while max(image.shape[:2]) >= 2 * side_px:
         size = image.shape[1] // 2, image.shape[0] // 2
         image = np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
@@ -251,10 +253,11 @@ class _ByColour:
     def __init__(
         self, frame: TrackingFrame, region: PixelRegion, contrast_share: float = 0.0, resting_levels: float = 0.0
     ) -> None:
-        """Near the predicted place a difference of LIKE_LEVELS is allowed, or this share of the content's contrast.
+        """Near the predicted place, the allowed difference is LIKE_LEVELS or `contrast_share` of the content's
+        contrast, whichever is larger.
 
-        An object whose latest content is less than `resting_levels` from that at the same place rests: its corners are
-        not followed.
+        An object rests if its latest content differs by less than `resting_levels` from the current content of the same
+        place; the corners of a resting object are not followed.
         """
         self.first = placed(region, frame.image, 0.0)
         self.region = region
@@ -292,7 +295,9 @@ class _ByColour:
         return best if best[1] <= self._like_levels and best[0].inside(now.image) else None
 
     def _difference_at_rest(self, now: TrackingFrame) -> float:
-        """The difference of the place where it was found last from its latest content."""
+        """The difference between the object's latest content and the current content of the place where the object was
+        found last.
+        """
         if self._resting_levels == 0:
             return math.inf
         return float(
@@ -300,7 +305,9 @@ class _ByColour:
         )
 
     def _predicted(self, now: TrackingFrame) -> tuple[PixelRegion, float]:
-        """Where the corners inside moved, and their growth; with too few corners, its last step again."""
+        """Where the corners inside the box moved, and their growth; with too few corners, the object's last step is
+        repeated.
+        """
         region, gray = self.region, self._frame.gray
         corners = _corners(gray, region.times(_CORE))
         start, end = _flow(gray, now.gray, corners)
@@ -337,7 +344,7 @@ def _difference(match: Match) -> float:
 
 
 def _corners(gray: NDArray[np.uint8], region: PixelRegion) -> Vectors | None:
-    """The corners in the ellipse of a region; None without one. Only its surroundings are searched."""
+    """The corners in the ellipse of a region; None without one. Only the surroundings of the spot are searched."""
     height, width = gray.shape
     left, top = (
         max(0, math.floor(start) - _CORNER_REACH_PX)
@@ -360,7 +367,7 @@ def _corners(gray: NDArray[np.uint8], region: PixelRegion) -> Vectors | None:
 def _flow(
     before: NDArray[np.uint8], now: NDArray[np.uint8], corners: cv2.typing.MatLike | Vectors | None
 ) -> tuple[Vectors, Vectors]:
-    """The corners that return when followed backward, before and after."""
+    """The corners that return to their start when followed backward, as positions before and after."""
     if corners is None:
         return np.empty((0, 2)), np.empty((0, 2))
     start = np.asarray(corners, np.float32).reshape(-1, 1, 2)

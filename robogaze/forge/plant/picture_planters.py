@@ -62,7 +62,9 @@ def shake(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
 
 
 def blocks(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
-    """Damaged blocks: runs of them, 3 to 30 % of the picture, have one colour or show a neighbouring place."""
+    """Damaged blocks: runs of blocks, 3 to 30 % of the picture in total, have one colour or show a neighbouring
+    place.
+    """
     strength = float(rng.random())
     share = 0.03 + 0.27 * strength
 

@@ -39,8 +39,8 @@ class InstructionChange(Data):
 class Glitch(Data):
     """A kind of glitch: the planter that makes it, and its event type, description and severity.
 
-    `name` is the planter's if it is empty. `severity` maps a level to the strength (0 to 1) from which the level
-    applies. `description` may use the fields in _FIELDS; times have their unit.
+    If `name` is empty, the planter's name is used. `severity` maps a level to the strength (0 to 1) from which the
+    level applies. `description` may use the fields in _FIELDS; times have their unit.
     """
 
     planter: Name

@@ -223,7 +223,7 @@ def _differs(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_fram
     if len(fault_frames.shown) < _LEAST_FRAMES:
         return "no difference from the twin"
     if placed.edit is not None and placed.edit.bodies and not fault_frames.bodies <= set(placed.edit.bodies):
-        return "bodies differ from the twin that the edit does not name"
+        return "bodies that the edit does not name differ from the twin"
     return None
 
 
@@ -281,7 +281,7 @@ def _exact(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frames
     if placed.edit is None or not placed.edit.bodies:
         return None
     if fault_frames.onset < 1:
-        return "it begins before the clip"
+        return "the fault begins before the clip"
     before, at = (
         [renderer.frame(playback, number) for playback in (spec.only(placed.edit), spec.only())]
         for number in (fault_frames.onset - 1, fault_frames.developing[-1])
@@ -294,7 +294,7 @@ def _exact(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frames
 
 
 def _hard_enough(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
-    """A fault keeps the limits of the ways in which the fault should be hard to see."""
+    """A fault stays within the limits of the ways in which the fault should be hard to see."""
     hard, fps = spec.request.difficulty, spec.playback.recording.fps
     if hard is None:
         return None

@@ -192,7 +192,9 @@ def _edited(
 def _edit(
     recorded: RecordedSetup, make: str, others: Sequence[PlaybackEdit | None], rng: np.random.Generator
 ) -> PlaybackEdit:
-    """Draw an edit until it fits the other edits and the ways. Raises DrawRejected."""
+    """Draw an edit until it fits the other edits and the ways in which the fault should be hard to see. Raises
+    DrawRejected.
+    """
     reason = ""
     for _ in range(_EDIT_DRAWS):
         try:
@@ -244,7 +246,7 @@ def _frame_count(recording: Recording, behaviour: Behaviour, subtask: int) -> in
 def _views(
     config: SimulationConfig, request: ClipRequest, sampled: SampledScene, world: WorldConfig, rng: np.random.Generator
 ) -> tuple[dict[str, Camera | str], Layout]:
-    """One camera, or two and the hand's."""
+    """One camera, or two cameras and the hand's camera."""
     arms, single = len(sampled.marks), any(variation.single_view for variation in request.variations)
     share = 1.0 if "one_view" in request.ways else _GRID_SHARE
     if single or arms == 2 or rng.random() >= share:

@@ -56,7 +56,7 @@ def event_of(
         confidence=None,
         description=fault.description.format(**names),
         evidence=(
-            Evidence(text="before it begins, and at its begin", frames=onset_frames, source=SOURCE),
+            Evidence(text="before the onset, and at the onset", frames=onset_frames, source=SOURCE),
             Evidence(text=fault.evidence.format(**names), frames=tuple(dict.fromkeys(evidence_frames)), source=SOURCE),
         ),
         secondary=fault.secondary,

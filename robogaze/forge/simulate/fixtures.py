@@ -202,7 +202,9 @@ def _moved(obj: SimulatedObject, far_m: float, aside_m: float, offset_m: float) 
 
 
 def _at_handle(obj: SimulatedObject, far_m: float, offset_m: float) -> Place:
-    """A place at the height of the handle that moves with the handle; shut, it is `far_m` ahead of the middle."""
+    """A place at the height of the handle that moves with the handle; when the fixture is shut, the place is `far_m`
+    ahead of the middle.
+    """
     ahead, aside = _moved(obj, far_m, _handle_aside_m(obj), offset_m)
     return _on_table(obj, ahead, aside, _bar_height_m(obj) - 0.003)
 

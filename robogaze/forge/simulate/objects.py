@@ -211,7 +211,7 @@ class SimulatedObject:
 
     A movable object rests on the table. Goals and fixtures are fixed. A fixture has a part that moves on a joint and is
     at `offset_m` at first. `base_m` is the height of a movable object's base. `hinge` is the side at which a door is
-    hinged: 1 for the left of the direction that the door faces, -1 for the right.
+    hinged: 1 for the left, seen in the direction that the door faces, -1 for the right.
     """
 
     name: str
@@ -258,7 +258,7 @@ class SimulatedObject:
 
     @property
     def rest_height_m(self) -> float:
-        """The height at which another object comes to rest in this one or on it."""
+        """The height at which another object comes to rest in or on this object."""
         floors = {"crate": 0.006, "basket": 0.006, "bowl": 0.008, "plate": 0.004, "mat": 0.002, "disc": 0.002}
         return floors[self.shape.form] if self.shape.form in floors else 2 * self.half_height_m
 
@@ -303,7 +303,7 @@ class SimulatedObject:
 
     @property
     def tolerance_m(self) -> float:
-        """How far from this object's middle another object may be and still count as in this one or on it."""
+        """How far from this object's middle another object may be and still count as in or on this object."""
         if self.shape.form == "bowl":
             return 0.8 * BOWL_M
         if self.shape.form == "plate":

@@ -41,7 +41,9 @@ def outcome_of(config: SimulationConfig, spec: ClipSpec, faults: Sequence[Measur
 
 
 def _of_behaviour(spec: ClipSpec, measured: MeasuredFault) -> Outcome | None:
-    """After a wrong act: from the end of the act. If the act lasts to the end: from when the task should be done."""
+    """After a wrong act, the outcome starts at the end of the act. If the act lasts to the end of the clip, the outcome
+    starts when the task should be done.
+    """
     first, end = next(part for part in spec.sampled.parts if part[0] <= measured.placed.subtask < part[1])
     recording, count = spec.playback.recording, spec.playback.frame_count
     since = recording.stage_ends[first - 1] if first else 0
@@ -58,7 +60,9 @@ def _of_behaviour(spec: ClipSpec, measured: MeasuredFault) -> Outcome | None:
 
 
 def _of_edit(spec: ClipSpec, measured: MeasuredFault) -> Outcome | None:
-    """After a change of a task's object that lasts: from when the task is over and the change is complete."""
+    """After a lasting change of a task's object, the outcome starts when the task is over and the change is
+    complete.
+    """
     edit, frames, count = measured.placed.edit, measured.frames, spec.playback.frame_count
     if edit is None or edit.edits_picture or edit.view is not None or frames.shown[-1] < count - 1:
         return None
@@ -69,7 +73,7 @@ def _of_edit(spec: ClipSpec, measured: MeasuredFault) -> Outcome | None:
 
 
 def _due(spec: ClipSpec, subtask: int) -> int:
-    """The frame in which a subtask should be seen to be done: the arm leaves the object in the twin."""
+    """The frame in which a subtask should be visibly done: in the twin, the arm leaves the object in this frame."""
     left = spec.twin.recording.first_frame(spec.subtasks[subtask].ending_phase, subtask)
     return spec.twin.recording.stage_ends[subtask] - 1 if left is None else left
 

@@ -58,8 +58,8 @@ class PlaybackEdit:
 
     `frames` are the first frame that the edit may change and the one after the last; the five functions are called for
     these frames only. `time` returns the number of the frame to show instead. The other functions take the number of a
-    frame and what they may change: `state` and `scene` change it in place, `camera` and `picture` return the changed
-    one.
+    frame and what they may change: `state` and `scene` change their argument in place; `camera` and `picture` return
+    the changed value.
 
     `bodies` are the bodies that are rendered differently ("" for added ones), empty for edits of time, light, camera or
     picture. `hides` are the bodies that are invisible when the edit is at its strongest. An edit with a `view` shows in

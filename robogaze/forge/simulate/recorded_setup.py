@@ -58,7 +58,9 @@ class RecordedSetup:
         return min(round(0.1 * self.frame_count), self.recording.fps)
 
     def interval(self, rng: Generator, low: int, high: int, lasting_share: float = 0.5) -> tuple[int, int]:
-        """A first and an end frame in `low` to `high`; `lasting_share` of the ends are `high`. Raises DrawRejected."""
+        """A first and an end frame between `low` and `high`; the end is `high` with the probability `lasting_share`.
+        Raises DrawRejected.
+        """
         if "short" in self.ways and self.difficulty is not None:
             most = max(_LEAST_FRAMES, int(self.difficulty.longest_s * self.recording.fps - 1e-6))
             if high - low < most + 2:

@@ -91,9 +91,9 @@ class ArmStage:
 class Recording:
     """The state at every frame, the phases, and the contacts.
 
-    `stage_ends` has for each stage the number of the frame after its last. For each frame, `touching_throughout` has
-    the pairs of bodies in contact in every step of the frame, `touching_sometime` the pairs in contact in any step, and
-    `penetration_m` the deepest overlap of two solid bodies.
+    `stage_ends` has for each stage the number of the frame after the stage's last frame. For each frame,
+    `touching_throughout` has the pairs of bodies in contact in every step of the frame, `touching_sometime` the pairs
+    in contact in any step, and `penetration_m` the deepest overlap of two solid bodies.
     """
 
     scene: CompiledScene
@@ -286,6 +286,6 @@ def _on_arc(start: Vector, end: Vector, middle: Vector, share: float) -> Vector:
 
 
 def _ease(share: float) -> float:
-    """From 0 to 1 without speed or acceleration at either end."""
+    """A smooth step from 0 to 1 without speed or acceleration at either end."""
     s = min(max(share, 0.0), 1.0)
     return s**3 * (10 - 15 * s + 6 * s**2)

@@ -45,7 +45,7 @@ class ClipRequest:
     """What a clip is to show: faults, or variations of a clean clip. The first variation decides the main task.
 
     `ways` are the ways in which the faults are hard to see, by the limits of `difficulty`. A clip of `seconds` is a
-    chain of tasks; None stands for a single task.
+    chain of tasks; None means a single task.
     """
 
     variations: tuple[Variation, ...]
@@ -312,7 +312,7 @@ class _ObjectSampler:
         return made
 
     def _front(self, blank: SimulatedObject, count: int) -> SimulatedObject:
-        """A drawer or a door that opens to the side; its open handle, and its neighbour's, is in reach."""
+        """A drawer or a door that opens to the side; its handle and its neighbour's handle are in reach when open."""
         if blank.is_hinged:
             blank = replace(blank, hinge=int(self._rng.choice([-1, 1])))
         for _ in range(_PLACES):

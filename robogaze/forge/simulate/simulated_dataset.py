@@ -72,7 +72,9 @@ class SimulationPlan:
         }
 
     def planned_clips(self) -> tuple[PlannedClip, ...]:
-        """Every clip, in random order: all types equally often, and all faults of a type."""
+        """Every clip, in random order; all types are equally frequent, and all faults of a type are equally
+        frequent.
+        """
         rng = np.random.default_rng([self.context.seed])
         config, clean = self.context.config, round(self.clips * self.clean_share)
         requests = RequestSampler(config, self.context.difficulty, self.seconds, self.fps, self.clips, rng)

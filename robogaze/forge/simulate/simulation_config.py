@@ -68,9 +68,10 @@ class Shape(Data):
 class TaskConfig(Data):
     """A kind of task: the action, its objects and goals, and the instruction.
 
-    `subtasks` is the number of objects, each with its own goal. `objects` and `goals` name the shapes to choose from; a
-    goal that is also an object is one to stack on. A fixture (drawer, door, button) has no goal. `weight` is the
-    relative frequency among the tasks in which a variation is possible; 0 means only where no other task is possible.
+    `subtasks` is the number of objects, each with its own goal. `objects` and `goals` name the shapes to choose from;
+    other objects are stacked on a goal that is also an object. A fixture (drawer, door, button) has no goal. `weight`
+    is the relative frequency among the tasks in which a variation is possible; a task with 0 is used only if no other
+    task is possible.
     """
 
     family: str
@@ -130,9 +131,9 @@ class Variation(Data):
 class Act(Data):
     """The part of a clip in which an arm does something wrong, by the phases of its subtask.
 
-    The act lasts from the first frame of the phase `since`, or from its end with `after`, to the first frame of the
-    phase `until`, or to the end of the clip if there is no such phase. With `most_s`, only the last `most_s` seconds
-    count. `plus_s` is added to the end, or to the start if `until` is empty.
+    The act starts at the first frame of the phase `since`, or with `after` at the end of this phase. It ends at the
+    first frame of the phase `until`, or at the end of the clip if there is no such phase. With `most_s`, only the last
+    `most_s` seconds count. `plus_s` is added to the end, or to the start if `until` is empty.
     """
 
     since: str
@@ -145,10 +146,10 @@ class Act(Data):
 class SimulatedFault(Variation):
     """A variation that is a fault: its event type, severity and description.
 
-    `ways` are those in which it can be made hard to see. `act` is the part of the clip that counts as the fault, for a
-    fault of behaviour; other faults are measured. `task_done` says whether the task is done at the end of the
-    recording; None allows both. The first rule of `severity` whose conditions hold applies. `evidence` describes what
-    the frames show.
+    `ways` are the ways in which the fault can be made hard to see. `act` is the part of the clip that counts as the
+    fault, for a fault of behaviour; other faults are measured. `task_done` says whether the task is done at the end of
+    the recording; None allows both. The first rule of `severity` whose conditions hold applies. `evidence` describes
+    what the frames show.
     """
 
     type: Name
@@ -184,8 +185,8 @@ class StatedOutcome(Data):
 class Chain(Data):
     """How the tasks of a long clip are joined: the tasks that fill it, and the words of its instruction.
 
-    `carry` is a task in which an object is brought to a goal from which it can be taken again, `work` one at a fixture
-    that can be repeated.
+    `carry` is a task that brings an object to a goal from which the object can be taken again; `work` is a task at a
+    fixture that can be repeated.
     """
 
     carry: TaskConfig
@@ -231,11 +232,11 @@ class SimulationConfig(Data):
     `embodiments` describes one arm and two arms. `sides` maps the names of two arms to the colours of their bands;
     `instruction_with_side` is an instruction that names one of them. `part_names` are the names of an arm's parts in
     descriptions; `part_of_side` and `arm_of_side` are the forms for two arms. `phases` describes what the arm is doing.
-    `clean` lists variations that are no faults. A share of `second_fault_share` of the faulty clips gets another fault,
-    one whose `make` is in `second_faults`. `worlds` are subsets of all surroundings, so that thresholds fitted in one
-    can be tested in another. `plain_s` is how long it takes to see that something has appeared, jumped or vanished.
-    `outcomes` are the events beside a fault after which the task is not done, still held in the hand, or cut off at the
-    end, or its object has changed.
+    `clean` lists variations that are no faults. A share of `second_fault_share` of the faulty clips gets another fault;
+    the `make` of this fault is in `second_faults`. `worlds` are subsets of all surroundings, so that thresholds fitted
+    in one can be tested in another. `plain_s` is how long it takes to see that something has appeared, jumped or
+    vanished. `outcomes` are the events that are added to a fault if, after the fault, the task is not done or is cut
+    off at the end, or its object is still held in the hand or has changed.
     """
 
     schema_version: Literal[1]

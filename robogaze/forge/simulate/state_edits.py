@@ -81,7 +81,7 @@ def swap(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
 
 
 def other_kind(recorded: RecordedSetup, obj: str) -> str:
-    """The name of a hidden object of another kind than an object. Raises DrawRejected."""
+    """The name of a hidden object whose kind differs from the kind of `obj`. Raises DrawRejected."""
     kind = next(known.kind for known in recorded.setup.objects if known.name == obj)
     for spare in recorded.setup.hidden_objects:
         if spare.kind != kind:

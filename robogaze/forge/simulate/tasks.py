@@ -1,4 +1,6 @@
-"""Subtasks: an object brought to a goal, or a fixture operated, as moves of an arm, and whether it is done."""
+"""Subtasks: bringing an object to a goal or operating a fixture, as moves of an arm, and the check whether the subtask
+is done.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -26,7 +28,7 @@ Place = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Subtask:
-    """An object that one arm brings to a goal, and how it does so.
+    """An object that one arm brings to a goal, and how the arm does this.
 
     A fixture is its own goal: it is opened, closed or pressed, by `fraction` of the travel that the task needs.
     `drop_m` is how far the object falls when released, `lift` how high it is carried (m); `time_scale` scales all
@@ -61,7 +63,7 @@ class Subtask:
 
     @property
     def ending_phase(self) -> str:
-        """The phase after it, in which the arm leaves the object."""
+        """The phase after the main phase, in which the arm leaves the object."""
         return "leave" if self.obj.is_fixture else "release"
 
     @property
@@ -83,7 +85,7 @@ class Subtask:
 
 
 def _located(obj: SimulatedObject, scene: CompiledScene, state: Vector) -> SimulatedObject:
-    """An object where it is in a state; one that is fixed stays as it is."""
+    """An object at its place in a state; a fixed object keeps its place."""
     if obj.is_fixture:
         return replace(obj, offset_m=float(state[scene.qpos_start(obj.name)] * obj.lever_m))
     if not obj.movable:
@@ -139,7 +141,7 @@ def _place(subtask: Subtask) -> list[Move]:
 
 
 def _push(subtask: Subtask) -> list[Move]:
-    """From behind, with the fingers side by side across the direction of motion."""
+    """Push from behind the object, with the fingers side by side across the direction of motion."""
     start, goal = np.array(subtask.obj.at), np.add(subtask.goal.at, subtask.release_offset)
     way = (goal - start) / np.linalg.norm(goal - start)
     back = start - way * (subtask.obj.radius_m + 0.045) + np.array(subtask.grasp_offset)
@@ -159,14 +161,14 @@ def _push(subtask: Subtask) -> list[Move]:
 
 
 def _open(subtask: Subtask) -> list[Move]:
-    """With closed fingers, from behind the handle."""
+    """Open with closed fingers, from behind the handle."""
     start = subtask.obj.offset_m
     end = start + (subtask.obj.travel_m * _NEARLY - start) * subtask.fraction
     return _along(subtask, in_gap, (start, end + slack_m(_TIP_HALF_M), end), 1.5)
 
 
 def _close(subtask: Subtask) -> list[Move]:
-    """With closed fingers, from in front of the handle."""
+    """Moves with closed fingers that start in front of the handle."""
     start, least = subtask.obj.offset_m, 0.02 * subtask.obj.travel_m
     end = start - (start - least) * subtask.fraction
     before, until, away = (out + _TIP_HALF_M for out in (start + _CLEAR_M, end, end + _CLEAR_M))
@@ -176,7 +178,9 @@ def _close(subtask: Subtask) -> list[Move]:
 def _along(
     subtask: Subtask, at: Callable[[SimulatedObject, float], Place], offsets: tuple[float, float, float], seconds: float
 ) -> list[Move]:
-    """Down to a handle, along its path, off it, and up; `offsets` are those of the first three places."""
+    """Moves down to a handle, along the path of the handle, off the handle, and up; `offsets` has the offsets of the
+    first three places.
+    """
     start, end, off = (
         (*np.add(place[:2], subtask.grasp_offset), place[2]) for place in (at(subtask.obj, out) for out in offsets)
     )
@@ -198,7 +202,7 @@ def _along(
 
 
 def _press(subtask: Subtask) -> list[Move]:
-    """With closed fingers, from above."""
+    """Moves with closed fingers from above."""
     x, y, top = on_cap(subtask.obj, 0.0)
     top += _TIP_UNDER_TOOL_M
     down = top - 0.9 * subtask.fraction * subtask.obj.travel_m
@@ -235,7 +239,9 @@ def _within_half(yaw: float) -> float:
 
 
 def is_done(recording: Recording, subtask: Subtask, frame: int, since: int = 0) -> bool:
-    """Whether a subtask that began at frame `since` is done: no hand touches the object, and it is as it should be."""
+    """Whether a subtask that began at frame `since` is done: no hand touches the object, and the object is in its final
+    state.
+    """
     if frame < 1 or any(
         frozenset((subtask.obj.name, f"{subtask.side}{part}")) in recording.touching_throughout[frame]
         for part in HAND_PARTS
@@ -259,7 +265,7 @@ def _is_worked(recording: Recording, subtask: Subtask, frame: int, since: int) -
 
 
 def _earlier(recording: Recording, frame: int) -> int:
-    """How many frames before a frame an object must have been still."""
+    """The number of frames for which an object must have been still before a frame."""
     return min(round(_STILL_S * recording.fps), frame)
 
 

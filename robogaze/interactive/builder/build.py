@@ -116,7 +116,7 @@ async def build_environment(
 ) -> BuiltEnvironment:
     """Build an environment from a proposal in a few sentences. `say` gets a line for each step that is done.
 
-    The model also plays the environment, and judges which bugs it found.
+    The model also plays the environment, and judges which bugs were found.
 
     Raises OptionError, InputError for a folder with another build, BuildFailed if a model gives no valid answer or if
     a proof fails in all tries that the builder allows, and RunStopped if answers are pending.
@@ -296,7 +296,7 @@ def _name_of(out: Path) -> str:
 
 
 def _check_folder(out: Path, asked: str) -> None:
-    """Raise InputError for a folder that contains anything but a build that was asked for in the same way."""
+    """Raise InputError for a folder that contains anything other than a build with the same proposal and options."""
     path = out / "build" / "asked.json"
     if path.is_file():
         if path.read_text(encoding="utf-8") != asked:

@@ -117,8 +117,8 @@ class Draft:
 
 
 async def problems(draft: Draft) -> tuple[str, ...]:
-    """Why a proof fails: the program does not run, it is not won with all bugs and without, or a bug does not show at
-    the last command of its minimal reproduction. Empty if every proof holds.
+    """Why a proof fails: the program does not run, the environment is not won both with all bugs and without bugs, or a
+    bug does not show at the last command of its minimal reproduction. Empty if every proof holds.
     """
     if problem := problem_in(draft.code):
         return (problem,)

@@ -54,7 +54,7 @@ class Documents(Protocol):
         ...
 
     async def search(self, text: str) -> tuple[DocumentLine, ...]:
-        """The first MOST_LINES lines that contain a text in upper or lower case, by path and line."""
+        """The first MOST_LINES lines that contain a text, ignoring case, by path and line."""
         ...
 
     async def debug_log(self) -> str:

@@ -1,4 +1,4 @@
-"""Checks an environment: the protocol, that it can be won, and that every documented bug is there and can be mended.
+"""Checks an environment: the protocol, that it can be won, and that every documented bug is there and can be fixed.
 
 A bug is proved by comparing two builds that differ only in this bug: the same commands are sent to both, and their
 replies must differ at the last command and not before.

@@ -71,7 +71,7 @@ class CommandReply(ForeignRecord):
     pictures: tuple[Annotated[Base64Bytes, AfterValidator(_is_png)], ...] = Field((), max_length=8)
 
     def observation(self) -> Observation:
-        """The reply without what only a hub needs."""
+        """The reply as an observation, without the fields that only a hub needs."""
         return Observation(self.message, self.state, self.turn, self.finished, self.pictures)
 
 

@@ -136,7 +136,7 @@ class OfflineJudge:
 
 
 def open_offline_judge(spec: JudgeSpec) -> OfflineJudge:
-    """The offline judge. Raises InputError for a value: it takes none."""
+    """The offline judge. Raises InputError if the spec has a value, because the offline judge takes none."""
     if spec.value:
         raise InputError(f"the offline judge takes no value; write offline, not offline:{spec.value}")
     return OfflineJudge.read()

@@ -56,7 +56,9 @@ class TfidfRows:
         self._weights = TfidfTransformer(sublinear_tf=True).fit(self._counts(corpus))
 
     def rows(self, parsed_texts: Sequence[ParsedDescription]) -> Rows:
-        """A row of length 1 for each description, zeros for one without parts: products of rows are cosines."""
+        """A row of length 1 for each description, or of zeros for a description without parts, so that products of rows
+        are cosines.
+        """
         return self._weights.transform(self._counts(parsed_texts))
 
     def _counts(self, parsed_texts: Sequence[ParsedDescription]) -> Rows:

@@ -100,7 +100,9 @@ class Features:
         return found
 
     def _excluded(self, reference: ConceptRows, prediction: ConceptRows) -> Rows:
-        """The concepts of the prediction that exclude one of the reference, among those that only one side has."""
+        """The concepts of the prediction that exclude a concept of the reference, among the concepts that only one side
+        has.
+        """
         both = reference.facts.multiply(prediction.facts)
         return ((reference.facts - both) @ self._concepts.exclusion).multiply(prediction.facts - both)
 

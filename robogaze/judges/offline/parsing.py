@@ -30,7 +30,8 @@ class Mention:
 class ParsedDescription:
     """A parsed description.
 
-    `stems` are all its words, `words` those that carry meaning, `unknown` those of them that belong to no concept.
+    `stems` are all words of the description, `words` are the words that carry meaning, and `unknown` are those of
+    `words` that belong to no concept.
     """
 
     stems: Stems

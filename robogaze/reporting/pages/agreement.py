@@ -33,7 +33,7 @@ _DETAILS = {"by-dimension", "further", "by-pair"}
 
 
 def agreement_page(result: AgreementResult, folder: Path, domain: Domain | None) -> ResultPage:
-    """The page in `folder`; types and dimensions are named by their ids without a domain."""
+    """The page in `folder`; without a domain, types and dimensions are named by their ids."""
     folders = RunFolders(folder)
     clips: dict[str, PageClip] = {}
     questions: dict[str, list[AdjudicationItem]] = {}
@@ -59,7 +59,7 @@ def agreement_headline(result: AgreementResult) -> str:
     """How far the annotators agree that a clip is faulty, and on which events."""
     annotators, overall = count(len(result.annotation_set.annotators), "annotator"), result.overall
     if not result.annotation_set.clips:
-        return f"{annotators}, but no clip that two of them completed, so agreement cannot be measured."
+        return f"{annotators}, but no clip was completed by two of them, so agreement cannot be measured."
     return (
         f"{annotators} agree on whether a clip is faulty with a kappa of {cell_text(overall.detection_kappa)} clips, "
         f"and match {cell_text(overall.events_matched)} of each other's events; "

@@ -59,7 +59,7 @@ def write_comparison_page(
 def comparison_page(
     result: Comparison, runs: Sequence[PageRun], checks: tuple[GateCheck, ...] | None, domain: Domain | None
 ) -> ResultPage:
-    """The page; types and dimensions are named by their ids without a domain."""
+    """The page; without a domain, types and dimensions are named by their ids."""
     entries = tuple(_entries(result, runs))
     found = comparison_checks(result, runs, checks)
     shown = [result.verdict, *(check.sentence for check in found)]

@@ -37,7 +37,7 @@ from robogaze.reporting.wording import count, listed
 def evaluation_page(
     result: Evaluation, tables: Sequence[ResultTable], folder: Path, domain: Domain | None
 ) -> ResultPage:
-    """The page in `folder`; types and dimensions are named by their ids without a domain."""
+    """The page in `folder`; without a domain, types and dimensions are named by their ids."""
     folders = RunFolders(folder)
     clips: dict[str, PageClip] = {}
     entries = sorted(_entries(result, folders, clips), key=lambda item: (-item[0], item[1].title))
@@ -127,7 +127,7 @@ _OPEN = ("scores", "scores-data-sets")
 
 
 def _parts(table: ResultTable, systems: set[str], result: Evaluation) -> Iterator[tuple[str, ResultTable]]:
-    """The scores in three tables, so that intervals are drawn on axes of their own; other tables as they are."""
+    """The scores in three tables, so that intervals are drawn on axes of their own; other tables are unchanged."""
     if table.name != "scores":
         yield table.title, table
         return

@@ -111,4 +111,4 @@ def _trace(path: Path) -> tuple[PlayEntry, ...]:
     try:
         return tuple(PlayEntry.model_validate_json(line) for line in path.read_bytes().splitlines() if line.strip())
     except ValidationError as error:
-        raise InputError(f"{path} is no trace of a play: {error.errors()[0]['msg']}") from error
+        raise InputError(f"{path} is not a trace of a play: {error.errors()[0]['msg']}") from error

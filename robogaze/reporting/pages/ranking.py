@@ -45,7 +45,7 @@ def write_ranking_page(result: Ranking, folder: Path, domain: str | None = None)
 
 
 def ranking_page(result: Ranking, folder: Path, domain: Domain | None) -> ResultPage:
-    """The page; types and dimensions are named by their ids without a domain."""
+    """The page; without a domain, types and dimensions are named by their ids."""
     folders = RunFolders(folder)
     names = names_of(domain)
     entries = tuple(_entry(prompt, folders, names) for prompt in result.prompts if prompt.ranked)
@@ -91,7 +91,7 @@ def _link_to_prompt(table: ResultTable) -> Link:
 
 
 def _video(ranked: RankedCandidate, folders: RunFolders) -> VideoFile:
-    """The video by the run folder of the report, otherwise by the candidate's own path."""
+    """The video found through the run folder of the report, otherwise through the candidate's own path."""
     candidate = ranked.candidate
     found = folders.video_of(candidate.annotation)
     if found.path is not None or not candidate.video.is_file():

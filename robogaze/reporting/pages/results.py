@@ -57,7 +57,8 @@ class PageClip(Data):
     """A clip as one side of an entry.
 
     `coverage` is None if every dimension counts as examined, `duration_s` is None if it is not known. `video` is an
-    address relative to the page, and the clip begins at `start_s` of it; `video_sha256` is None if it is not known.
+    address relative to the page, and the clip begins at `start_s` in this video; `video_sha256` is None if it is not
+    known.
     """
 
     id: str

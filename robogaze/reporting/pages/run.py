@@ -182,7 +182,7 @@ def _types(summary: RunSummary[Report]) -> dict[str, str]:
 
 
 def _fields(reports: Sequence[Report]) -> dict[str, dict[str, str]]:
-    """The values of the fields in which the clips differ, unless there are more than a filter offers."""
+    """The values of the fields in which the clips differ; fields with more values than a filter offers are left out."""
     found = {name: {getattr(report.clip, name) for report in reports} for name in FIELDS}
     return {
         name: {value: value for value in sorted(values - {None})}

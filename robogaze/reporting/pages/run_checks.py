@@ -66,7 +66,7 @@ def _examined(summary: RunSummary[Report]) -> ValidityCheck:
 def _unseen(summary: RunSummary[Report]) -> ValidityCheck:
     shares = sorted(share for report in summary.reports if (share := unseen_frames(report) / report.clip.frame_count))
     if not shares:
-        return ValidityCheck(True, "No report names a frame that no specialist was shown.")
+        return ValidityCheck(True, "According to the reports, every frame was shown to a specialist.")
     extent = f"{shares[0]:.0%}" if f"{shares[0]:.0%}" == f"{shares[-1]:.0%}" else f"{shares[0]:.0%} to {shares[-1]:.0%}"
     where = f"In {len(shares)} of {count(len(summary.reports), 'clip')} with a report"
     return ValidityCheck(

@@ -82,7 +82,10 @@ def _difficulties(result: BugEvaluation, notes: tuple[str, ...]) -> ResultTable:
 
 def _steps(result: BugEvaluation, notes: tuple[str, ...]) -> ResultTable:
     groups = [(system.name, group) for system in result.systems for group in system.by_step]
-    note = "Within a number of steps, in plays of at least this budget. A report counts once its evidence is complete."
+    note = (
+        "Recall within a number of steps, in plays whose budget is at least this number. A report counts once its "
+        "evidence is complete."
+    )
     return _grouped(result, "bugs-steps", "Recall by step", ("steps",), groups, (note, *notes))
 
 

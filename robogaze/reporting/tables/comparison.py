@@ -191,7 +191,7 @@ def _bounds_sentence(pair: RunPair, rate: str) -> str:
     if isnan(pair.worst):
         return ""
     between = f"{points(pair.worst)} to {points(pair.best)}"
-    return f"the {rate}s differ by {between} points for any verdicts of the undecided clips."
+    return f"the {rate}s differ by {between} points, depending on the verdicts of the undecided clips."
 
 
 def _by_p(pair: RunPair) -> list[tuple[str, str, Difference]]:
@@ -232,7 +232,10 @@ def _trend(result: Comparison) -> ResultTable:
     )
     columns = ("measure", "per 1,000 steps", "first to last")
     title = f"Trend over the steps {', '.join(f'{step:,}' for step in steps)}"
-    note = f"Least squares over the runs, on the {count(result.trend.prompts, 'prompt')} that all share, resampled."
+    note = (
+        f"Least squares over the runs, on the {count(result.trend.prompts, 'prompt')} that all runs share; "
+        "the prompts are resampled."
+    )
     return ResultTable("trend", title, columns, rows, (note,))
 
 

@@ -86,7 +86,7 @@ def headline(result: Evaluation) -> dict[str, str]:
 
 
 def _scores(result: Evaluation, notes: tuple[str, ...]) -> ResultTable:
-    """Systems with what they use, their gains over the baseline, floors and upper bounds."""
+    """Systems with their usage, their gains over the baseline, floors and upper bounds."""
     metrics = headline(result)
     used = {
         name: title for name, title in USED.items() if any(system.usage[name].value > 0 for system in result.systems)

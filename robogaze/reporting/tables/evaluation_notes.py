@@ -105,11 +105,15 @@ _ABSENT = {
     "partial": ("clip", "partial (never clean)"),
     "undecided": (
         "clip",
-        "without an event, but not examined in every dimension (clean only where the reference covers no other)",
+        "without an event, but not examined in every dimension (clean only if every dimension that the reference "
+        "covers was examined)",
     ),
     "unjudged": ("clip", "with a failed judgement (left out; see the bounds)"),
     "unjudgeable": ("event", "predicted in dimensions that the reference does not cover (not counted)"),
-    "predictions_blank": ("event", "predicted without a time, dimension or severity that the reference has (wrong)"),
+    "predictions_blank": (
+        "event",
+        "predicted without a time, dimension or severity that the reference has (counted as wrong)",
+    ),
     "references_not_looked_for": ("event", "in dimensions that the system does not examine (missed)"),
 }
 

@@ -71,7 +71,7 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text in which the characters that Markdown interprets are escaped."""
+    """The text, with the characters that Markdown interprets escaped."""
     return "".join(f"\\{character}" if character in "\\|*_<>`" else character for character in text)
 
 

@@ -145,7 +145,7 @@ def _cell(lines: Lines, kind: str) -> str:
 
 
 def _add_notes(table: list[str], notes: Sequence[str], height: int) -> None:
-    """Below the table, or after it if they do not fit on its page."""
+    """Add the notes below the table, or after the table if they do not fit on its page."""
     lines = [rf"\par\footnotesize {_escaped(note)}" for note in notes]
     fits = height + sum(1 + len(note) // NOTE_CHARACTERS for note in notes) <= PAGE_LINES
     if fits:

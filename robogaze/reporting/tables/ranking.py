@@ -23,7 +23,9 @@ def ranking_tables(result: Ranking) -> Iterator[ResultTable]:
 
 
 def reason_of(ranked: RankedCandidate, names: Mapping[str, str] | None = None) -> str:
-    """Why a candidate has its rank: its largest risks, and what broke a tie; `names` are of event types, by id."""
+    """Why a candidate has its rank: its largest risks, and what broke a tie; `names` are the names of event types, by
+    id.
+    """
     risks = [risk_text(risk, names or {}) for risk in ranked.risks[:_RISKS_NAMED]]
     if (more := len(ranked.risks) - _RISKS_NAMED) > 0:
         risks.append(count(more, "more risk"))
@@ -95,7 +97,7 @@ def _row(prompt: PromptRanking, ranked: RankedCandidate) -> Row:
 
 def _unranked(result: Ranking) -> ResultTable:
     rows: tuple[Row, ...] = tuple((clip.prompt, clip.id, clip.run, clip.reason) for clip in result.unranked)
-    notes = ("They are never kept, and count among the candidates of their prompt where it is known.",)
+    notes = ("These clips are never kept. Each counts among the candidates of its prompt if the prompt is known.",)
     title = f"{count(len(rows), 'clip')} without a rank"
     return ResultTable("unranked", title, ("prompt", "clip", "run", "reason"), rows, notes)
 

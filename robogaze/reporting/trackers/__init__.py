@@ -25,7 +25,7 @@ TRACKERS: Registry[type[Tracker]] = Registry(
 def open_tracker(text: str) -> Tracker:
     """The tracker of `KIND:PROJECT`, such as `trackio:my-model`. Nothing is sent yet.
 
-    Raises InputError for another text, MissingExtra if the tracker's library is not installed.
+    Raises InputError if the text is not a tracker, and MissingExtra if the tracker's library is not installed.
     """
     kind, _, project = text.partition(":")
     if kind not in TRACKERS or not project.strip():

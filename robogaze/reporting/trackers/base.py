@@ -1,8 +1,8 @@
 """What a tracker is, and the functions that send numbers to it.
 
-A tracker is a module that hands numbers to a library; the library decides where they go. It gets the name of a run, a
-few plain values that describe how the numbers were made, and numbers over many clips (`numbers.py`). A library that
-would also send the command line, the machine or the code is configured not to.
+A tracker is a module that hands numbers to a library; the library decides where they go. The tracker gets the name of a
+run, a few plain values that describe how the numbers were made, and numbers over many clips (`numbers.py`). A library
+that would also send the command line, the machine or the code is configured not to.
 """
 
 import math
@@ -50,7 +50,7 @@ def open_run(
 ) -> Iterator[Callable[[Mapping[str, float | None], int], None]]:
     """Start a run, yield a function that logs numbers at a step, and end the run.
 
-    Raises RobogazeError if the tracker refuses, here or in the function.
+    Raises RobogazeError if the tracker refuses the run, or the numbers that the function logs.
     """
     with _explained(tracker, name):
         run = tracker.start(name, configuration)

@@ -1,8 +1,8 @@
 """Engines: in which processes the clips of a run are diagnosed.
 
-An engine gets clips and yields their results in any order; it does not use the run folder. To add one, write a module
-with a class that takes an `EngineContext` (see `robogaze.run.engines.base`), and add a line here or an entry point in
-the group `robogaze.engines`.
+An engine gets clips and yields their results in any order; it does not use the run folder. To add an engine, write a
+module with a class that takes an `EngineContext` (see `robogaze.run.engines.base`), and add a line here or an entry
+point in the group `robogaze.engines`.
 """
 
 from collections.abc import Callable

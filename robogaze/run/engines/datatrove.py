@@ -24,7 +24,7 @@ class Shards:
     arguments: tuple[str, ...]
 
     def __call__(self, data: Any = None, rank: int = 0, world_size: int = 1) -> Any:
-        """Score the shard of a rank. Raises RunError if it does not finish."""
+        """Score the shard of a rank. Raises RunError if the shard does not finish."""
         shard = f"{rank + 1}/{world_size}"
         command = [sys.executable, "-m", "robogaze", *self.arguments, "--shard", shard]
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)

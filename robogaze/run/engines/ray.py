@@ -62,8 +62,8 @@ class Ray:
     cluster on this machine), else to a new cluster on this machine. (Without an address, Ray would join the last
     cluster that was started here, and wait forever if that cluster was killed.)
 
-    Answers are not cached: the requests of a lost worker are sent again. A clip that was answered by another model than
-    the first clips is not yielded, and stops the run.
+    Answers are not cached: the requests of a lost worker are sent again. A clip that was answered by a different model
+    from the first clips is not yielded, and the run stops.
     """
 
     def __init__(self, context: EngineContext) -> None:

@@ -1,7 +1,7 @@
-"""direct: one query about the whole clip, without memories or specialists: the baselines of the paper (vanilla, chain
-of thought, taxonomy in the prompt; RoboGaze A.3.2, A.3.3, A.4.13), with `samples` the input of a vote (A.4.12), and the
-proposals of a generic propose-and-verify. Samples are numbered across all stages of this kind, and so are their
-hypotheses.
+"""direct: one query about the whole clip, without memories or specialists. The stage gives the baselines of the paper
+(vanilla, chain of thought, taxonomy in the prompt; RoboGaze A.3.2, A.3.3, A.4.13), with `samples` the input of a vote
+(A.4.12), and the proposals of a generic propose-and-verify. Samples are numbered across all stages of this kind, and so
+are their hypotheses.
 
 The query shows the frames that the model's regime selects. In a clip longer than the regime covers, the frames are far
 apart; the reason in `coverage` then gives the longest stretch of which no frame was shown.
@@ -138,7 +138,7 @@ class Direct(Examiner):
         )
 
     def _coverage(self, client: ModelClient) -> Coverage:
-        """How much of the clip a call showed: "partial" if a stretch of more than 1 s was not."""
+        """How much of the clip a call showed: "partial" if a stretch of more than 1 s was not shown."""
         clip, frames = client.clip, client.frames(self.role())
         calls = "one call about all dimensions" if self.samples == 1 else f"{self.samples} calls about all dimensions"
         unseen = unseen_spans((clip.span,), frames, clip.frame_times_s, clip.duration_s)

@@ -1,9 +1,9 @@
 """vote: the events that several independent samples agree on (RoboGaze, A.4.12).
 
 Hypotheses of the same type whose spans reach `same_iou` are one event. The event is accepted if at least `min_share` of
-the samples report it. Its spans are the union of theirs or, with `spans: majority`, the time that at least half of its
-hypotheses cover. A sample that found nothing counts as a sample, and so does a sample without an answer. If too few
-samples have an answer for a majority, nothing is decided and nothing is examined.
+the samples report it. The spans of the event are the union of the spans of its hypotheses or, with `spans: majority`,
+the time that at least half of the hypotheses cover. A sample that found nothing counts as a sample, and so does a
+sample without an answer. If too few samples have an answer for a majority, nothing is decided and nothing is examined.
 """
 
 from collections.abc import Mapping, Sequence
@@ -89,7 +89,7 @@ class Vote(Stage):
 
 
 def _of_majority(spans_of: Sequence[Sequence[Span]]) -> tuple[Span, ...]:
-    """The time that at least half of some sets of spans cover; the first set if there is none."""
+    """The time that at least half of some sets of spans cover; the first set if there is no such time."""
     edges = sorted({edge for spans in spans_of for span in spans for edge in (span.start, span.end)})
     parts = [Span(start, end) for start, end in pairwise(edges)]
 

@@ -65,7 +65,9 @@ def claim_pictures(hypothesis: Hypothesis, samples: Sequence[int], client: Model
 
 
 def _around(near: Sequence[int], inside: Sequence[int]) -> tuple[int, ...]:
-    """At most `MOST_FRAMES` of the samples near a claim, the first, the last and those at its edges among them."""
+    """At most `MOST_FRAMES` of the samples near a claim, including the first, the last and the samples at the edges of
+    the claim.
+    """
     if len(near) <= MOST_FRAMES:
         return tuple(near)
     edges = {near[0], near[-1], *inside[:1], *inside[-1:]}

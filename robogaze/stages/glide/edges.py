@@ -1,7 +1,7 @@
 """The start and end of something that is visible in some of the shown frames, and where to look to find them exactly.
 
 The start lies between the last shown frame without it and the first with it. If these two are neighbours in the clip,
-the edge is exact; otherwise it is taken in the middle between them, until the frames between them are shown.
+the edge is exact; otherwise the edge is set midway between them, until the frames between them are shown.
 """
 
 from bisect import bisect_left
@@ -32,7 +32,7 @@ def spans_of(pairs: Iterable[Sequence[int]], shown: Sequence[int], clip: Clip) -
 def edge_frames(time_s: float, samples: Sequence[int], clip: Clip) -> tuple[int, ...]:
     """The frames from the last sample before a time to the first one after it; empty if one of the two is missing.
 
-    All of them if they are at most `MOST_FRAMES`, otherwise as many, evenly spread.
+    All of these frames if there are at most `MOST_FRAMES`, otherwise `MOST_FRAMES` of them, evenly spread.
     """
     before = [frame for frame in samples if clip.frame_times_s[frame] < time_s]
     after = samples[len(before) :]

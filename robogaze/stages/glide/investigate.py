@@ -7,11 +7,11 @@ advocate    why what was found is a fault     } in parallel; once, in the first 
 skeptic     why it is not                     } omitted without `debate`
 judge       fault, normal, or needs more evidence; when the fault is visible; and the next closer look, if it needs one
 
-The judge is shown the claim's pictures (`claim_pictures`) and those of the last closer look. It is in doubt below
-`stop_confidence` and where it needs more evidence. An investigation ends when the judge is not in doubt, when it asks
-for nothing more after the debate, or after `max_steps`. The judge's last ruling then counts if its confidence reaches
-`min_confidence`. All investigations take their steps in parallel, so a clip takes no more rounds than its longest
-investigation.
+The judge is shown the claim's pictures (`claim_pictures`) and those of the last closer look. The judge is in doubt if
+its confidence is below `stop_confidence` or if it needs more evidence. An investigation ends when the judge is not in
+doubt, when it asks for nothing more after the debate, or after `max_steps`. The judge's last ruling then counts if its
+confidence reaches `min_confidence`. All investigations take their steps in parallel, so a clip takes no more rounds
+than its longest investigation.
 
 "normal" needs an ordinary explanation that frames of this clip support, or that nothing of the claim is visible. The
 judge is not given the confidence of the claim. The prompts of both sides declare their answers in front matter.
@@ -70,7 +70,9 @@ class InvestigationStep:
 
 
 class SideVariables(TypedDict):
-    """The variables of the prompts `investigate_advocate` and `investigate_skeptic`; `finding` is the last one."""
+    """The variables of the prompts `investigate_advocate` and `investigate_skeptic`; `finding` is the last finding of a
+    tool.
+    """
 
     hypothesis: Hypothesis
     steps: tuple[InvestigationStep, ...]
@@ -274,7 +276,9 @@ class Investigate(Stage):
         contract: type[Answer],
         check: Callable[[Any], str | None] = lambda answer: None,
     ) -> Query:
-        """A query with the pictures of the claim; `variables` are those of its prompt beyond what all are given."""
+        """A query with the pictures of the claim; `variables` are the variables of its prompt in addition to the shared
+        variables.
+        """
         hypothesis = investigation.hypothesis
         shared = {"hypothesis": hypothesis, "steps": tuple(investigation.steps)}
         return Query(

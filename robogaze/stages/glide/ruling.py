@@ -75,7 +75,7 @@ def fault_in(ruling: RulingAnswer, earlier: Sequence[RulingAnswer]) -> str | Non
 
 
 def _repetition(use: Arguments | None, earlier: Sequence[RulingAnswer]) -> str | None:
-    """An error if an earlier ruling asked for the same; letter case and punctuation are ignored."""
+    """An error if an earlier ruling asked for the same closer look; letter case and punctuation are ignored."""
     for number, ruling in enumerate(earlier, start=1):
         if use is not None and ruling.next_look is not None and _words(use) == _words(ruling.next_look):
             return f"next_look: it was asked after step {number} and answered; ask what has not been asked"

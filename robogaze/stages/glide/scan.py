@@ -2,12 +2,13 @@
 
 Recall comes first: a doubtful finding is reported with a low confidence, and later stages decide. Every answer also
 describes what the window shows, whether or not something is wrong; `remember` summarises these descriptions. What looks
-wrong is reported apart from them, so that it cannot become a rule of the clip.
+wrong is reported separately from the descriptions, so that it cannot become a rule of the clip.
 
 A finding names the first and the last sampled frame that show it, and its span follows from these. Neighbouring windows
-share a frame: a finding that reaches it and one of the same type that begins with it are one hypothesis.
+share a frame. A finding that ends with this frame and a finding of the same type that begins with it are one
+hypothesis.
 
-A window without an answer is a failure and the others count; if no window has an answer, the diagnosis ends.
+A window without an answer is a failure, and the other windows count; if no window has an answer, the diagnosis ends.
 """
 
 from collections.abc import Mapping, Sequence
@@ -83,7 +84,7 @@ class Scan(Examiner):
         return frozenset({"scanned", "hypotheses"})
 
     async def run(self, context: Context, client: ModelClient) -> Context:
-        """Query all windows. Raises NoAnswer if none has an answer."""
+        """Query all windows. Raises NoAnswer if no window has an answer."""
         windows = cut(context.clip, self.fps, self.frames_per_window)
         results = await client.ask_all([self._query(window, context, client) for window in windows], context)
         missing = [result for result in results if isinstance(result, NoAnswer)]
@@ -142,7 +143,9 @@ class _Finding:
         return tuple(sorted(set(self.cue.frames)))
 
     def continues(self, other: "_Finding") -> bool:
-        """Whether the other finding reaches the frame that the two windows share, and this one begins with it."""
+        """Whether the other finding ends with the frame that the two windows share, and this finding begins with that
+        frame.
+        """
         return (
             self.window.id == other.window.id + 1
             and self.cue.type == other.cue.type

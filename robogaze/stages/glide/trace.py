@@ -4,9 +4,9 @@ First, one query with a picture of each confirmed hypothesis decides which of th
 events that several of them form. The first of them represents the event, the others are merged into it.
 
 Then each event is followed backward and forward, window by window, as long as a model still sees it. An edge that the
-judge has seen is not followed: it was shown frames before the start, or after the end, and did not name them. What was
-followed gets an exact edge from one more query, which shows every frame between the last one without the event and the
-first with it. An event that is visible several times has several spans.
+judge has seen is not followed: the judge was shown frames before the start, or after the end, and did not name them. An
+edge that was found by following becomes exact with one more query, which shows every frame between the last frame
+without the event and the first frame with it. An event that is visible several times has several spans.
 
 All events are followed in parallel: a round queries the next window at every open edge. A query without an answer is a
 failure; what is already known is kept.
@@ -66,7 +66,9 @@ class EdgeVariables(TypedDict):
 
 
 class SameAnswer(Answer):
-    """The earlier hypothesis that is the same event, with a description of the whole event; itself if there is none."""
+    """The earlier hypothesis that is the same event, or the hypothesis itself if there is none, with a description of
+    the whole event.
+    """
 
     reasoning: Text
     same_as: str
@@ -92,7 +94,7 @@ class _Event:
     """An accepted hypothesis while it is followed through the windows.
 
     `open` are the edges that may lie further out, each with the windows not yet queried there, the nearest first.
-    `queried` are the windows that were.
+    `queried` are the ids of the windows that were queried.
     """
 
     hypothesis: Hypothesis
@@ -108,7 +110,7 @@ class _Event:
         return [edge for edge in _edges_of(self.hypothesis) if edge not in self.known_s]
 
     def close_queried(self) -> None:
-        """Close the edges with no further window, and those that meet what was followed from the other side."""
+        """Close the edges with no further window, and the edges whose next window was queried from the other side."""
         self.open = {
             edge: windows for edge, windows in self.open.items() if windows and windows[0].id not in self.queried
         }
@@ -190,7 +192,7 @@ class Trace(Stage):
     async def _next_windows(
         self, events: Sequence[_Event], samples: Sequence[int], context: Context, client: ModelClient
     ) -> list[Failure]:
-        """Query the next window at every open edge; the failures of queries without an answer."""
+        """Query the next window at every open edge; return the failures of queries without an answer."""
         steps = {
             (number, windows[0].id): (event, windows[0])
             for number, event in enumerate(events)
@@ -212,7 +214,9 @@ class Trace(Stage):
     async def _refine(
         self, events: Sequence[_Event], samples: Sequence[int], context: Context, client: ModelClient
     ) -> list[Failure]:
-        """Set the edges that were found by following to the frame; the failures of queries without an answer."""
+        """Set the edges that were found by following to the exact frame; return the failures of queries without an
+        answer.
+        """
         waiting = [
             (event, edge, frames)
             for event in events

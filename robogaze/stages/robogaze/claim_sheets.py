@@ -26,11 +26,12 @@ class ClaimPlace:
 
 
 def place_of(claim: Hypothesis, tracks: Sequence[ObjectTrack], clip: Clip) -> ClaimPlace:
-    """The boxes that the claim's evidence names; else those of the tracked object that its description names.
+    """The boxes in the claim's evidence; if there are none, the boxes of the tracked object that the claim's
+    description names.
 
-    If a box is that of a tracked object, the object is followed: a sheet shows it where it was before and after, too.
-    Of several objects that are named, the one with the longest name counts, so that "red cup lid" is not looked for at
-    the cup.
+    If a box belongs to a tracked object, the object is followed: a sheet also shows where it was before and after. If
+    several objects are named, the object with the longest name counts, so that "red cup lid" is not looked for at the
+    cup.
     """
     views = clip.layout.active
     only = views[0] if len(views) == 1 else None
@@ -52,7 +53,7 @@ def place_of(claim: Hypothesis, tracks: Sequence[ObjectTrack], clip: Clip) -> Cl
 
 
 def _followed(boxes: Mapping[int, Box], tracks: Sequence[ObjectTrack]) -> Mapping[int, Box]:
-    """The boxes of the tracked object that a claim's boxes overlap most; empty if they overlap none far enough."""
+    """The boxes of the tracked object that a claim's boxes overlap most; empty if no overlap is large enough."""
     overlaps = [
         max((box.iou(track.boxes[frame]) for frame, box in boxes.items() if frame in track.boxes), default=0.0)
         for track in tracks
@@ -87,8 +88,8 @@ def edges_shown(claim: Hypothesis, shown: Sequence[int], clip: Clip) -> bool:
 def grouped(claims: Sequence[Hypothesis], most: int) -> tuple[tuple[Hypothesis, ...], ...]:
     """The claims in groups of at most `most` (at least 1), one for each request.
 
-    Claims that may be the same share a group: those that overlap in time; where these are too many, those of them that
-    are also of one dimension.
+    Claims that may be the same share a group: claims that overlap in time or, if these are too many, claims of the same
+    dimension that overlap in time.
     """
     parts: list[list[Hypothesis]] = []
     for overlapping in _overlapping(claims):

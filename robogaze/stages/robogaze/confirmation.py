@@ -26,12 +26,13 @@ def reject_unconfirmed(
     shown: frozenset[int] | None,
     min_confidence: float,
 ) -> tuple[Hypothesis, ...]:
-    """The hypotheses; one accepted below `min_confidence` is rejected unless the look at the whole clip confirms it.
+    """The hypotheses; a hypothesis accepted below `min_confidence` is rejected unless the look at the whole clip
+    confirms it.
 
-    `decided` are the ids of those that the critic decided. `shown` are the frames of that look; with None there was no
-    look, and nothing changes. A hypothesis is confirmed if it or one merged into it is from that look, or if the look
-    reports the same type at an overlapping time. One with fewer than two shown frames in its spans needs no
-    confirmation.
+    `decided` are the ids of the hypotheses that the critic decided. `shown` are the frames that the look was shown; if
+    None, there was no look, and nothing changes. A hypothesis is confirmed if it, or a hypothesis merged into it, is
+    from the look, or if the look reports the same type at an overlapping time. A hypothesis with fewer than two shown
+    frames in its spans needs no confirmation.
     """
     if shown is None:
         return tuple(hypotheses)

@@ -15,7 +15,7 @@ from robogaze.stages.answers import SeverityAnswer, ShareAnswer, keyed_answer, n
 
 
 class DecisionAnswer(Answer):
-    """The critic's decision on one hypothesis. `confidence` is how sure it is that the fault is there."""
+    """The critic's decision on one hypothesis. `confidence` is how sure the critic is that the fault is there."""
 
     verified_evidence: Text
     frames: list[int]
@@ -41,8 +41,8 @@ class DecisionAnswer(Answer):
 class DecisionRules:
     """The rules for the answer to one request about a clip; only the frames `shown` may be cited.
 
-    `claims` are to be decided; `accepted` are those that a claim may also be merged into. With `span_required` every
-    decision has a refined span. MERGE needs the same dimension unless `across_dimensions`.
+    `claims` are the hypotheses to decide; `accepted` are the accepted hypotheses that a claim may also be merged into.
+    With `span_required` every decision has a refined span. MERGE needs the same dimension unless `across_dimensions`.
     """
 
     clip: Clip
@@ -132,5 +132,5 @@ class DecisionRules:
 
 
 def share_time(a: Sequence[Span], b: Sequence[Span]) -> bool:
-    """Whether two unions of spans overlap or touch; a fault that was cut in two touches itself."""
+    """Whether two unions of spans overlap or touch; the two parts of a fault that was cut touch."""
     return any(x.start <= y.end and y.start <= x.end for x in a for y in b)

@@ -4,9 +4,9 @@
 All specialists share one prompt; their checklists come from the taxonomy. A specialist is shown its segments densely,
 on contact sheets (`show: segments`), with the first and the last frame of the clip, and for some dimensions strips of
 the task's objects over time. Long segments are divided into parts, each with a query of its own
-(`robogaze.stages.robogaze.parts`); all queries are sent in parallel. With `show: clip` it is queried once and shown the
-whole clip in the model's regime, as in the first paper. What all specialists are shown and told comes first in a
-request, so that a server can cache it.
+(`robogaze.stages.robogaze.parts`); all queries are sent in parallel. With `show: clip`, a specialist is queried once
+and shown the whole clip in the model's regime, as in the first paper. The images and the text that all specialists
+share come first in a request, so that a server can cache them.
 
 With `refer`, a specialist may also propose plain faults of the dimensions that the router ruled out for its segments:
 the router knows only what the observer saw, at fewer frames a second.

@@ -10,10 +10,12 @@ from robogaze.stages.robogaze.claim_sheets import SAME_OBJECT_IOU
 def merge_same_claims(
     hypotheses: Sequence[Hypothesis], frame_times_s: Sequence[float], least_iou: float
 ) -> tuple[Hypothesis, ...]:
-    """The hypotheses, in order; each unverified one is merged into a more confident one that makes the same claim.
+    """The hypotheses, in order; each unverified hypothesis is merged into a more confident hypothesis that makes the
+    same claim.
 
-    Two claims are the same if they are of one type and from different answers, their spans reach `least_iou`, and boxes
-    of both show one place in one view. A claim without a box is not merged, because it may be about something else.
+    Two claims are the same if they are of the same type and from different answers, their spans reach `least_iou`, and
+    boxes of both claims show the same place in the same view. A claim without a box is not merged, because it may be
+    about something else.
     """
     unverified = [hypothesis for hypothesis in hypotheses if hypothesis.verdict == "unverified"]
     kept: list[Hypothesis] = []
@@ -33,7 +35,9 @@ def merge_same_claims(
 
 
 def labelled_as_decided(before: Sequence[Hypothesis], after: Sequence[Hypothesis]) -> tuple[Hypothesis, ...]:
-    """The hypotheses after the critic's decisions; one that was merged before takes the labels of its target."""
+    """The hypotheses after the critic's decisions; a hypothesis that was merged before takes the labels of its
+    target.
+    """
     merged = {hypothesis.id for hypothesis in before if hypothesis.verdict == "merged"}
     known = {hypothesis.id: hypothesis for hypothesis in after}
     return tuple(

@@ -1,5 +1,5 @@
-"""segment: which part of the clip belongs to which subtask (RoboGaze, eq. 3), and with `route` also which dimensions
-to examine each part for (eq. 4), in the same request and so without an extra round.
+"""segment: which part of the clip belongs to which subtask (RoboGaze, eq. 3). With `route`, the same request also gives
+the dimensions to examine each part for (eq. 4), without an extra round.
 
 The segments cover the clip without gaps or overlaps. A subtask that is repeated has a segment for each time, and a
 stretch for which the answer has no segment is a segment without a subtask. A long clip is divided into stretches of
@@ -37,8 +37,9 @@ _MOST_FRAMES = 36
 class SegmentVariables(TypedDict):
     """The variables of the prompt `segment`.
 
-    `stretch` is the part of the clip to divide. `subtasks` is None without a task memory. `dimensions` are those to
-    rate and `always` the names of those that are examined in any case; both are empty without routing.
+    `stretch` is the part of the clip to divide. `subtasks` is None without a task memory. `dimensions` are the
+    dimensions to rate, and `always` the names of the dimensions that are always examined; both are empty without
+    routing.
     """
 
     stretch: Span
@@ -161,8 +162,8 @@ def _fault(segments: Sequence[SegmentAnswer]) -> str | None:
 def cover(stretch: Span, claims: Sequence[SegmentAnswer]) -> tuple[tuple[Span, SegmentAnswer | None], ...]:
     """The stretch divided into adjoining spans, each with its claim, or None where there is none.
 
-    Gaps of up to _TOLERANCE_S belong to the claim after them (before them at the end); overlaps as short belong to the
-    earlier claim.
+    A gap of up to _TOLERANCE_S belongs to the claim after it (at the end, to the claim before it); an overlap of up to
+    _TOLERANCE_S belongs to the earlier claim.
     """
     parts: list[tuple[Span, SegmentAnswer | None]] = []
     at = stretch.start
@@ -182,7 +183,9 @@ def cover(stretch: Span, claims: Sequence[SegmentAnswer]) -> tuple[tuple[Span, S
 
 
 def _ratings(claims: Sequence[SegmentAnswer | None]) -> list[Ratings]:
-    """The ratings of each segment; a segment without ratings gets those of the segment before it, or after it."""
+    """The ratings of each segment; a segment without ratings gets the ratings of the nearest segment before it or, if
+    there is none, after it.
+    """
     found: list[Ratings | None] = [
         dict(claim.dimensions) if isinstance(claim, RoutedSegmentAnswer) else None for claim in claims
     ]

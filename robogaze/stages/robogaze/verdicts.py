@@ -31,8 +31,8 @@ class Decided:
 class VerificationState:
     """The hypotheses by id, and the ids that are pending.
 
-    `omissions` counts how often the critic omitted a hypothesis; `reasons` says why one is pending if not for that.
-    `low_confidence` are the ids that it accepted with too little confidence.
+    `omissions` counts how often the critic omitted a hypothesis; `reasons` says why a hypothesis is pending if the
+    critic did not omit it. `low_confidence` are the ids that it accepted with too little confidence.
     """
 
     clip: Clip
@@ -66,7 +66,7 @@ class VerificationState:
         """Apply the decisions of a round.
 
         A hypothesis whose span changed to an IoU below `same_span_iou` stays pending, unless its claim sheet showed the
-        frames at its new edges; with None none stays pending for that.
+        frames at its new edges. If `same_span_iou` is None, no hypothesis stays pending for this reason.
         """
         still_pending = []
         for name in self.pending:
@@ -88,7 +88,7 @@ class VerificationState:
         self.pending = still_pending + self._resolve_merges(decisions, still_pending)
 
     def _may_be_omitted(self, name: str) -> bool:
-        """Count an omission; whether the hypothesis is requested again."""
+        """Count an omission, and return whether the hypothesis is requested again."""
         self.omissions[name] = self.omissions.get(name, 0) + 1
         return self.omissions[name] <= _MAX_OMISSIONS
 
@@ -125,11 +125,12 @@ class VerificationState:
         return decided.sheet is None or not edges_shown(after, decided.shown, self.clip)
 
     def _resolve_merges(self, decisions: Mapping[str, Decided], still_pending: Sequence[str]) -> list[str]:
-        """Follow every merge of this round to an accepted hypothesis; the ids of merges without one, to request again.
+        """Follow every merge of this round to an accepted hypothesis; return the ids of merges without an accepted
+        hypothesis, to request them again.
 
-        A merge fails if its chain ends at a hypothesis that was not accepted or returns to itself, or if both never
-        overlap in time. A merge into a pending hypothesis waits for it and is not an omission. A merge into one that
-        was accepted with too little confidence holds: it is the same claim.
+        A merge fails if its chain ends at a hypothesis that was not accepted, if its chain returns to itself, or if the
+        two hypotheses never overlap in time. A merge into a pending hypothesis waits for it and is not an omission. A
+        merge into a hypothesis that was accepted with too little confidence is kept, because both make the same claim.
         """
         reopened = []
         merged = [name for name in self.pending if name in decisions and self.hypotheses[name].verdict == "merged"]
@@ -196,7 +197,7 @@ def _relabelled(hypothesis: Hypothesis, decision: DecisionAnswer) -> Hypothesis:
 
 
 def _refined(hypothesis: Hypothesis, span_s: Sequence[float] | None, clip: Clip) -> tuple[Span, ...]:
-    """The spans after ACCEPT; those of the claim if the critic repeats its time as it was printed."""
+    """The spans after ACCEPT; the spans of the claim if the critic repeats the claim's time as it was printed."""
     if span_s is None:
         return hypothesis.spans
     claimed = (hypothesis.onset_s, hypothesis.offset_s)

@@ -5,9 +5,8 @@ REJECT   normal execution explains it better, or no frame shows it
 MERGE    it is the same claim as another one: same dimension, thing and failing, at an overlapping time
 
 The critic says what it sees and how sure it is; code applies `min_confidence`, and `min_confidence_alone` to what a
-look at the whole clip does not confirm (`robogaze.stages.robogaze.confirmation`). A claim that
-it accepts with less confidence becomes a rejected hypothesis with this confidence, so that `evaluate` can try other
-thresholds.
+look at the whole clip does not confirm (`robogaze.stages.robogaze.confirmation`). A claim that the critic accepts with
+less confidence becomes a rejected hypothesis with this confidence, so that `evaluate` can try other thresholds.
 
 Claims that several answers make (same type, spans that reach `same_claim_iou`, boxes that show the same place) are
 decided once, and the decision holds for all of them.
@@ -15,11 +14,11 @@ decided once, and the decision holds for all of them.
 With `claim_sheets`, the critic is shown the first and the last frame, one claim sheet for each claim
 (`robogaze.media.claim_sheet`), and the definitions of the claimed types and of those they are confused with. Claims
 that need more pictures than the model accepts are split over parallel requests; those that may be the same stay
-together. Without claim sheets it is shown the whole clip, with close-ups: frames inside the proposed spans.
+together. Without claim sheets, the critic is shown the whole clip, with close-ups: frames inside the proposed spans.
 
-Another round, up to `max_rounds`, is for hypotheses that are still undecided: those that the critic omitted (requested
-once more), those it merged into one that it did not accept, and those whose span it changed (an IoU below
-0.5) to one whose edges its claim sheet did not show.
+Hypotheses that are still undecided get another round, up to `max_rounds`: hypotheses that the critic omitted (requested
+once more), hypotheses that it merged into a hypothesis that it did not accept, and hypotheses that it gave another span
+(an IoU below 0.5) whose edges the claim sheet did not show.
 
 With `tools`, the critic may first request closer views (`robogaze.stages.tools.tool_plan`); it is given the results in
 every round.

@@ -1,7 +1,7 @@
 // What a person does to the events: every change of the annotation by key, form or timeline is one of these.
 
 const NO_EVENT = "Select an event first: n for the next one, a for a new one.";
-const NO_MODEL_EVENT = "Only an event of the model is accepted or rejected.";
+const NO_MODEL_EVENT = "Only an event of the model can be accepted or rejected.";
 
 /**
  * The edits of a clip's annotation, and which event and span they act on. `now` gives the time at which something is
@@ -100,7 +100,7 @@ function createEdits(clip, annotation, { now, onSelect, say }) {
       onEvent((event) => {
         const span = leastSpan(clip, now());
         const meets = (other) => span.start_s <= other.end_s + 1e-6 && span.end_s >= other.start_s - 1e-6;
-        if (event.spans.some(meets)) return say("A span of this event is here already; go to a time outside it.");
+        if (event.spans.some(meets)) return say("This event already has a span here; go to a time outside it.");
         setSpans([...event.spans, span], span.start_s);
       });
     },
