@@ -51,6 +51,7 @@ def open_clip(
     entry: ManifestEntry,
     pipeline: Pipeline,
     models: Models | None,
+    decoder: str = "pyav",
     on_decoded: OnDecoded | None = None,
 ) -> Iterator[OpenClip]:
     """Decode a clip once, to its end; its frames are freed on exit. Raises VideoError.
@@ -66,6 +67,7 @@ def open_clip(
         layout=entry.layout,
         initial_frame=entry.initial_frame,
         settings=None if models is None else models.config.pictures,
+        decoder=decoder,
         observers=observers,
         start_s=entry.start_s,
         end_s=entry.end_s,
@@ -75,7 +77,7 @@ def open_clip(
         clip = _clip_record(entry, decoded)
         evidence = None if recorder is None else recorder.evidence(clip.layout.active, clip.duration_s)
         media = {
-            "decoder": "pyav",
+            "decoder": decoder,
             "layout": "given" if entry.layout else "recognised",
             **decoded.settings.model_dump(),
             "picture_size": list(decoded.picture_size),

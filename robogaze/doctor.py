@@ -22,7 +22,7 @@ from robogaze.errors import BackendError
 from robogaze.media.compose import encode_jpeg
 from robogaze.stages.answers import narrowed, one_of
 
-_EXTRAS = {"transformers": ("torch", "transformers", "llguidance"), "vllm": ("vllm",)}
+_EXTRAS = {"decord": ("decord",), "transformers": ("torch", "transformers", "llguidance"), "vllm": ("vllm",)}
 _CORE = ("av", "httpx2", "numpy", "opencv-python-headless", "pydantic")
 _DIGITS = 4
 _NOT_CHECKED = "not checked: requests would be added to the batch"

@@ -1,8 +1,8 @@
-"""Read the frames of a video, or of a part of it.
+"""Read the frames of a video, or of a part of it: one contract, several decoders.
 
-Every frame that the file shows is read, in presentation order, upright (rotation applied), RGB, with its true time: a
-variable frame rate is kept, and what an edit list removes is not shown. No frame is skipped or repeated silently: a
-video that cannot be read to its end is a VideoError.
+A decoder yields every frame that the file shows, in presentation order, upright (rotation applied), RGB, with its true
+time: a variable frame rate is kept, and what an edit list removes is not shown. It never skips or repeats a frame
+silently: a video that cannot be read to its end is a VideoError.
 
 A part of a longer video is read without decoding what is before it: the decoder seeks to a key frame, and stops at the
 end of the part.
@@ -11,8 +11,9 @@ MP4, MOV, Matroska and WebM are read, because they give their length and the tim
 refused with the command that converts them: AVI has no times, and a transport stream can be truncated unnoticed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import inf, isfinite
 from pathlib import Path
 
@@ -20,11 +21,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.errors import VideoError
-from robogaze.media.decode_pyav import REENCODE, DecodedFrame, read
 from robogaze.media.file_check import check_whole
+from robogaze.registry import Registry
 
 Image = NDArray[np.uint8]
 """RGB, shape (height, width, 3)."""
+
+MAX_PIXELS = 1 << 26
+"""The most pixels of a picture: 8192 x 8192."""
+
+REENCODE = "re-encode it first (ffmpeg -i IN OUT.mp4)"
+
+
+@dataclass(frozen=True)
+class DecodedFrame:
+    """A picture from a decoder: its time from the file's first picture, and how long it is shown, 0 if unknown.
+
+    `size` is its width and height. `convert` makes the RGB picture, which takes as long as decoding; in many clips only
+    a few pictures are used.
+    """
+
+    time_s: float
+    duration_s: float
+    size: tuple[int, int]
+    convert: Callable[[], Image]
+
+    @cached_property
+    def image(self) -> Image:
+        """The picture."""
+        return self.convert()
+
+
+Decoder = Callable[[Path, float], Iterator[DecodedFrame]]
+"""Takes a file and a time in seconds; yields the pictures from the one shown at that time, or from an earlier one."""
+
+DECODERS: Registry[Decoder] = Registry(
+    "decoders", {"pyav": "robogaze.media.decode_pyav:read", "decord": "robogaze.media.decode_decord:read"}
+)
 
 
 @dataclass(frozen=True)
@@ -46,18 +79,21 @@ class Frame:
         return self.decoded.image
 
 
-def read_frames(path: Path, start_s: float | None = None, end_s: float | None = None) -> Iterator[Frame]:
+def read_frames(
+    path: Path, decoder: str = "pyav", start_s: float | None = None, end_s: float | None = None
+) -> Iterator[Frame]:
     """Yield the frames of a video, or of its part `[start_s, end_s)` in seconds from the file's first frame.
 
     A frame belongs to the part that contains the middle of the time for which it is shown. So at a border between two
     parts each frame belongs to exactly one, even if the border was rounded.
 
-    Raises VideoError if the file is missing, empty, not a video, without frames, damaged or truncated, changes its
-    picture size, or ends before the part does. Some of these are found only at the end.
+    Raises InputError for an unknown decoder, VideoError if the file is missing, empty, not a video, without frames,
+    damaged or truncated, changes its picture size, or ends before the part does. Some of these are found only at the
+    end.
     """
     check_whole(path)
     whole = start_s is None and end_s is None
-    decoded = read(path, start_s or 0.0)
+    decoded = DECODERS.load(decoder)(path, start_s or 0.0)
     first = next(decoded, None)
     if first is None:
         raise VideoError(f"{path} has a video stream without a frame{'' if whole else ' in the part asked for'}")

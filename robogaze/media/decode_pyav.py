@@ -1,4 +1,4 @@
-"""Decode a video file with PyAV (FFmpeg's libraries): H.264, HEVC, VP9 and AV1.
+"""The default decoder: PyAV (FFmpeg's libraries), with H.264, HEVC, VP9 and AV1.
 
 FFmpeg conceals or drops damaged data silently. So frames marked corrupt are refused, and every packet must give its
 picture. This does not find damage that still decodes to a picture: H.264 and AV1 usually fail on a few wrong bytes,
@@ -6,10 +6,9 @@ HEVC and VP9 often do not. No frame is lost by it.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 
 import av
@@ -21,14 +20,9 @@ from av.stream import Disposition
 from av.video.frame import VideoFrame
 from av.video.reformatter import VideoReformatter
 from av.video.stream import VideoStream
-from numpy.typing import NDArray
 
 from robogaze.errors import VideoError
-
-MAX_PIXELS = 1 << 26
-"""The most pixels of a picture: 8192 x 8192."""
-
-REENCODE = "re-encode it first (ffmpeg -i IN OUT.mp4)"
+from robogaze.media.decode import MAX_PIXELS, REENCODE, DecodedFrame, Image
 
 _CONTAINERS = "mov,matroska"
 # In other codecs a packet may contain a picture that is never shown, or none.
@@ -37,27 +31,8 @@ _ONE_PICTURE_A_PACKET = frozenset({"h264", "hevc", "vp9", "av1"})
 _STRICT = {"hevc": {"err_detect": "crccheck+explode"}}
 
 
-@dataclass(frozen=True)
-class DecodedFrame:
-    """A picture of a video: its time from the file's first picture, and how long it is shown, 0 if unknown.
-
-    `size` is its width and height. `convert` makes the RGB picture, which takes as long as decoding; in many clips only
-    a few pictures are used.
-    """
-
-    time_s: float
-    duration_s: float
-    size: tuple[int, int]
-    convert: Callable[[], NDArray[np.uint8]]
-
-    @cached_property
-    def image(self) -> NDArray[np.uint8]:
-        """The picture, RGB, shape (height, width, 3)."""
-        return self.convert()
-
-
 def read(path: Path, start_s: float = 0.0) -> Iterator[DecodedFrame]:
-    """Yield the pictures of a video from the one shown at a time, or from an earlier one."""
+    """Yield the pictures of a video from a time on; see `robogaze.media.decode`."""
     convert = VideoReformatter()  # shared, because setup takes as long as converting a small frame
     quarters: int | None = None
     with open_video(path) as (container, stream):
@@ -68,13 +43,13 @@ def read(path: Path, start_s: float = 0.0) -> Iterator[DecodedFrame]:
             if zero is None:
                 zero = ticks
             if quarters is None:  # some streams give it with key frames only
-                quarters = _quarters_of(frame.rotation, path)
+                quarters = quarters_of(frame.rotation, path)
             size = (frame.height, frame.width) if quarters % 2 else (frame.width, frame.height)
             image = partial(_image, frame, convert, quarters, path)
-            yield DecodedFrame(seconds(ticks - zero, stream), _shown_s(frame.duration, stream), size, image)
+            yield DecodedFrame(seconds(ticks - zero, stream), shown_s(frame.duration, stream), size, image)
 
 
-def _image(frame: VideoFrame, convert: VideoReformatter, quarters: int, path: Path) -> NDArray[np.uint8]:
+def _image(frame: VideoFrame, convert: VideoReformatter, quarters: int, path: Path) -> Image:
     """The picture of a frame. Raises VideoError if it cannot be converted."""
     try:
         pixels = np.asarray(convert.reformat(frame, format="rgb24").to_ndarray(), dtype=np.uint8)
@@ -150,7 +125,7 @@ def _check_stream(stream: VideoStream, path: Path) -> None:
         raise VideoError(f"{path} has pictures of {width} x {height}; at most {MAX_PIXELS:,} pixels are read")
 
 
-def _packets_of(
+def packets_of(
     container: InputContainer, stream: VideoStream, path: Path, start_s: float = 0.0
 ) -> Iterator["Packet[VideoStream]"]:
     """The packets of a stream, the last one empty. Raises VideoError if one is damaged or missing."""
@@ -177,14 +152,14 @@ def seconds(ticks: int, stream: VideoStream) -> float:
     return float(ticks * stream.time_base)
 
 
-def _shown_s(ticks: int | None, stream: VideoStream) -> float:
+def shown_s(ticks: int | None, stream: VideoStream) -> float:
     """How long a picture is shown, in seconds: `ticks`, else by the mean rate, 0 if there is none."""
     if ticks:
         return seconds(ticks, stream)
     return float(1 / stream.average_rate) if stream.average_rate else 0.0
 
 
-def _shows(packet: "Packet[VideoStream]") -> bool:
+def shows(packet: "Packet[VideoStream]") -> bool:
     """Whether a packet has a picture to show: an edit list marks removed ones, the last packet is empty."""
     return packet.size > 0 and not packet.is_discard
 
@@ -201,7 +176,7 @@ class _PendingPictures:
         """Add the picture of a packet."""
         if self._start is None and packet.is_keyframe:
             self._start = packet.pts
-        if not (self._keeps_count and _shows(packet)) or packet.pts is None or self._start is None:
+        if not (self._keeps_count and shows(packet)) or packet.pts is None or self._start is None:
             return
         # Pictures before the first key frame depend on pictures that are not in the file.
         if packet.pts >= self._start:
@@ -224,7 +199,7 @@ def _decoded(
     pending = _PendingPictures(codec)
     number = 0
     try:
-        for packet in _packets_of(container, stream, path, start_s):
+        for packet in packets_of(container, stream, path, start_s):
             pending.add(packet)
             for frame in packet.decode():
                 if frame.pts is None:
@@ -244,7 +219,7 @@ def _damaged(path: Path, number: int, start_s: float, reason: str = "") -> Video
     return VideoError(f"{path} is damaged near {where}{reason}; to judge it as it looks, {REENCODE}")
 
 
-def _quarters_of(rotation: int, path: Path) -> int:
+def quarters_of(rotation: int, path: Path) -> int:
     """By how many quarter turns, counter-clockwise, pictures are rotated. Raises VideoError for other angles."""
     if rotation % 90:
         raise VideoError(f"{path} is rotated by {rotation} degrees; {REENCODE}")

@@ -50,15 +50,18 @@ Observer = Callable[[int, float, tuple[Image, ...]], None]
 class DecodedClip:
     """The pictures of one clip; close it to free them. Made by `decode_clip`.
 
-    `start_s` is the time of its first frame in its file, above 0 only for a part of a file. `source` is its file, None
-    for a clip that is not from a file. `store` has its pictures. `evidence_pictures` are those that a stage made and
-    names as evidence, as readers see them (`keep_evidence`): JPEG by id.
+    `start_s` is the time of its first frame in its file, above 0 only for a part of a file. `source` is its file,
+    which `decoder` reads, None for a clip that is not from a file. `store` has its pictures. `evidence_pictures` are
+    those that a stage made and names as evidence, as readers see them (`keep_evidence`): JPEG by id.
     """
 
-    def __init__(self, layout: Layout, settings: PictureSettings, source: Path | None = None) -> None:
+    def __init__(
+        self, layout: Layout, settings: PictureSettings, source: Path | None = None, decoder: str = "pyav"
+    ) -> None:
         self.layout = layout
         self.settings = settings
         self.source = source
+        self.decoder = decoder
         self.times_s: list[float] = []
         self.duration_s = self.start_s = 0.0
         self.width = self.height = 0
@@ -161,7 +164,7 @@ class DecodedClip:
         for part in _near(wanted, self.times_s):
             start_s, end_s = self.start_s + self.times_s[part[0]], self.start_s + ends[part[-1]]
             found = 0
-            for frame in read_frames(source, start_s, end_s):
+            for frame in read_frames(source, self.decoder, start_s, end_s):
                 check()
                 if part[0] + frame.number in part:
                     found += 1
@@ -276,6 +279,7 @@ def decode_clip(
     layout: Layout | None = None,
     initial_frame: Path | None = None,
     settings: PictureSettings | None = None,
+    decoder: str = "pyav",
     observers: Sequence[Observer] = (),
     start_s: float | None = None,
     end_s: float | None = None,
@@ -289,10 +293,10 @@ def decode_clip(
     Without a layout, a 2x2 grid with one black panel is detected and anything else is a single view. Raises VideoError
     as `robogaze.media.decode.read_frames` does, and if the picture or the initial frame does not fit the layout.
     """
-    frames = read_frames(path, start_s, end_s)
+    frames = read_frames(path, decoder, start_s, end_s)
     first = next(frames)
     used_layout = layout or detect_layout(first.image) or Layout()
-    clip = DecodedClip(used_layout, settings or PictureSettings(), path)
+    clip = DecodedClip(used_layout, settings or PictureSettings(), path, decoder)
     with ExitStack() as on_failure:
         on_failure.callback(clip.close)
         clip.height, clip.width = first.image.shape[:2]

@@ -13,8 +13,7 @@ import cv2
 
 from robogaze.errors import VideoError
 from robogaze.media.compose import decode_image
-from robogaze.media.decode import Image
-from robogaze.media.decode_pyav import MAX_PIXELS
+from robogaze.media.decode import MAX_PIXELS, Image
 
 MAX_BYTES = 128 << 20
 

@@ -32,6 +32,7 @@ async def bench_async(
     domain: str | Path | None = None,
     pipeline: str | None = None,
     concurrency: int | None = None,
+    decoder: str = "pyav",
     options: RunOptions | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> BenchResult:
@@ -46,6 +47,7 @@ async def bench_async(
         domain: The name of a built-in domain, or the folder of a custom one.
         pipeline: A pipeline of the domain.
         concurrency: The maximum number of requests per model, and of clips, at once.
+        decoder: `pyav`, `decord`, or one of another package.
         options: How each run is done; `max_calls` and `max_cost_usd` apply to each checkpoint.
         environ: The environment variables that hold the API keys of servers.
 
@@ -71,6 +73,7 @@ async def bench_async(
             domain=domain,
             pipeline=pipeline,
             concurrency=concurrency,
+            decoder=decoder,
             options=replace(options or RunOptions(), out=folder / name),
             environ=environ,
         )

@@ -46,6 +46,7 @@ async def estimate(
     finished: Mapping[str, ReportSummary],
     pipeline: Pipeline,
     config: ModelsConfig,
+    decoder: str = "pyav",
 ) -> CostEstimate | None:
     """The estimate for `tasks`; None without tasks, and if no clip can be read."""
     paid = [summary for summary in finished.values() if summary.status == "complete" and summary.usage.calls]
@@ -54,7 +55,7 @@ async def estimate(
     rehearsals: list[Mapping[str, _CountingBackend]] = []
     for task in tasks:
         backends = {name: _CountingBackend(config.models[name].price) for name in set(config.roles.values())}
-        result = await ClipWorker(pipeline, Models(config, backends))(task, asyncio.Semaphore(1))
+        result = await ClipWorker(pipeline, Models(config, backends), decoder)(task, asyncio.Semaphore(1))
         if result.report is not None:
             rehearsals.append(backends)
         if len(rehearsals) == _REHEARSED:

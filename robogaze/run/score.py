@@ -83,6 +83,7 @@ async def score_async(
     domain: str | Path | None = None,
     pipeline: str | None = None,
     concurrency: int | None = None,
+    decoder: str = "pyav",
     out: str | Path | None = None,
     options: RunOptions | None = None,
     environ: Mapping[str, str] = os.environ,
@@ -99,6 +100,7 @@ async def score_async(
         domain: The name of a built-in domain, or the folder of a custom one.
         pipeline: A pipeline of the domain; the default depends on whether a model is given.
         concurrency: The maximum number of requests per model, and of clips, at once.
+        decoder: `pyav`, `decord`, or one of another package.
         out: The folder for reports, frames and answers; needed to resume.
         options: How the run is done: sample, shard, engine, limits of calls and cost.
         environ: The environment variables that hold the API keys of servers.
@@ -114,7 +116,7 @@ async def score_async(
     listed = existing_paths(paths)
     if concurrency is not None and concurrency < 1:
         raise OptionError(f"concurrency must be at least 1, not {concurrency}")
-    setup = await in_thread(make_setup, domain, pipeline, model, concurrency=concurrency)
+    setup = await in_thread(make_setup, domain, pipeline, model, concurrency=concurrency, decoder=decoder)
     chosen = options or RunOptions()
     if out is not None:
         chosen = replace(chosen, out=Path(out))

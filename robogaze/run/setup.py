@@ -1,4 +1,4 @@
-"""How each clip of a run is scored: the pipeline of a domain and its models."""
+"""How each clip of a run is scored: the pipeline of a domain, its models, a decoder."""
 
 import logging
 from dataclasses import dataclass
@@ -24,6 +24,7 @@ class RunSetup:
     domain_path: str
     pipeline: Pipeline
     models: ModelsConfig | None = None
+    decoder: str = "pyav"
 
     @property
     def domain(self) -> Domain:
@@ -46,6 +47,7 @@ class RunSetup:
                 "fingerprint": self.domain.fingerprint,
             },
             "pipeline": self.pipeline.name,
+            "decoder": self.decoder,
             "models": None if self.models is None else self.models.answer_settings(),
         }
 
@@ -56,6 +58,7 @@ def make_setup(
     model: str | None = None,
     *,
     concurrency: int | None = None,
+    decoder: str = "pyav",
 ) -> RunSetup:
     """Load a domain and one of its pipelines; the defaults depend on whether a model is given.
 
@@ -66,7 +69,7 @@ def make_setup(
         path = str(Path(path).absolute())
     loaded = load_domain(path)
     chosen = Pipeline.build(loaded, pipeline or _default_pipeline(loaded, model))
-    return RunSetup(path, chosen, _models(model, chosen, concurrency))
+    return RunSetup(path, chosen, _models(model, chosen, concurrency), decoder)
 
 
 def _default_pipeline(domain: Domain, model: str | None) -> str:

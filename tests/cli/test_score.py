@@ -81,6 +81,8 @@ def test_a_pipeline_that_asks_needs_a_model(robogaze: Shell, clip: Path) -> None
         (["--domain", "nowhere"], "neither a built-in domain"),
         (["--model", "gpt"], "KIND:NAME"),
         (["--layout", "2x"], "a layout is 'single'"),
+        (["--decoder", "vlc"], "'vlc' is not one of pyav, decord"),
+        (["--engine", "spark"], "'spark' is not one of local, ray, datatrove"),
     ],
 )
 def test_a_wrong_option_is_one_sentence(robogaze: Shell, clip: Path, arguments: list[str], says: str) -> None:
@@ -97,6 +99,33 @@ def test_a_file_that_is_no_video_is_one_sentence_and_code_1(robogaze: Shell, tmp
     assert ran.code == 1
     (line,) = ran.err.strip().splitlines()
     assert line.startswith(f"error: {tmp_path / 'text.mp4'} is not an MP4")
+
+
+def test_a_run_has_one_decoder_which_is_recorded(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
+    pytest.importorskip("decord", reason="decord is not installed (pip install 'robogaze[decord]')")
+    command = ["score", clip, "--no-page", "--out", tmp_path / "out"]
+    assert robogaze(*command, "--decoder", "decord").code == 0
+    report = Report.model_validate_json((tmp_path / "out" / "reports" / "bar.json").read_text())
+    assert report.provenance.media["decoder"] == "decord"
+    ran = robogaze(*command)
+    assert ran.code == 1
+    assert "holds a run with other settings: decoder" in ran.err
+
+
+def test_engines_and_decoders_of_other_packages_have_their_names(
+    robogaze: Shell, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metadata = tmp_path / "again-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: again\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(
+        "[robogaze.decoders]\nagain = robogaze.media.decode_pyav:read\n"
+        "[robogaze.engines]\nagain = robogaze.run.engines.local:Local\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    ran = robogaze("score", clip, "--decoder", "again", "--engine", "again", "--json")
+    assert ran.code == 0
+    assert json.loads(ran.out)["reports"][0]["provenance"]["media"]["decoder"] == "again"
 
 
 def test_a_folder_with_another_run_is_refused(robogaze: Shell, clip: Path, tmp_path: Path) -> None:

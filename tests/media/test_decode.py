@@ -1,23 +1,23 @@
-"""Frames: numbers, times, one size. The pictures are not those of a file."""
+"""Frames of every decoder: numbers, times, one size. The decoder here is made up."""
 
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 
 from robogaze.errors import VideoError
-from robogaze.media import decode
-from robogaze.media.decode import Frame, read_frames
-from robogaze.media.decode_pyav import DecodedFrame
+from robogaze.media.decode import DECODERS, DecodedFrame, Frame, read_frames
 
 Read = Callable[..., list[Frame]]
 
 
 @pytest.fixture
 def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
-    """Reads frames with these times and durations."""
+    """Reads frames from a made-up decoder: pairs of a time and a duration."""
     path = tmp_path / "clip.mp4"
     path.write_bytes(b"never read")
 
@@ -31,8 +31,11 @@ def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
                 width, height = sizes[number] if sizes else (6, 4)
                 yield DecodedFrame(time_s, duration_s, (width, height), partial(np.zeros, (height, width, 3), np.uint8))
 
-        monkeypatch.setattr(decode, "read", made_up)
-        return list(read_frames(path, *part))
+        module = ModuleType("made_up")
+        module.read = made_up  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "made_up", module)
+        monkeypatch.setitem(DECODERS.own, "made up", "made_up:read")
+        return list(read_frames(path, "made up", *part))
 
     return frames
 
@@ -135,3 +138,20 @@ def test_nothing_is_decoded_after_the_part(read: Read) -> None:
     assert numbers(read(*TENTHS, sizes=sizes, part=(0.5, 0.8))) == [5, 6, 7]
     with pytest.raises(VideoError, match=r"from 6x4 to 4x6 at the frame of 1\.000 s"):
         read(*TENTHS[3:], sizes=sizes[3:], part=(0.5, 1.2))
+
+
+def test_installed_package_adds_a_decoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "grey_decoder.py").write_text(
+        "import numpy as np\nfrom robogaze.media.decode import DecodedFrame\n\n"
+        "def read(path, start_s):\n"
+        "    yield DecodedFrame(0.0, 0.5, (6, 4), lambda: np.full((4, 6, 3), 128, dtype=np.uint8))\n"
+    )
+    metadata = tmp_path / "grey_decoder-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: grey-decoder\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[robogaze.decoders]\ngrey = grey_decoder:read\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "clip.mp4").write_bytes(b"never read")
+    assert DECODERS.names() == ("pyav", "decord", "grey")
+    (frame,) = read_frames(tmp_path / "clip.mp4", "grey")
+    assert (frame.duration_s, int(frame.image.max())) == (0.5, 128)

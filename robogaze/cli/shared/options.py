@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
+from robogaze.registry import Registry
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 READING = ("format", "fps", "first_frame", "lenient", "mixed", "domain")
@@ -79,6 +81,21 @@ def printing(out: str) -> Callable[[Command], Command]:
         click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object."),
         click.option("--out", type=folder, help=f"Folder for {out}."),
     )
+
+
+class PartName(click.types.StringParamType):
+    """The name of a part: one of `own`, or one that another package adds to the registry of this kind."""
+
+    name = "name"
+
+    def __init__(self, kind: str, *own: str) -> None:
+        self._registry: Registry[object] = Registry(kind, dict.fromkeys(own, ""))  # parts are not imported for a name
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name. Raises click.BadParameter for an unknown one."""
+        if value not in self._registry:
+            self.fail(f"{value!r} is not one of {', '.join(self._registry.names())}.", param, ctx)
+        return str(value)
 
 
 def with_options(command: Command, *options: Callable[[Command], Command]) -> Command:

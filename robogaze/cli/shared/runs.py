@@ -13,7 +13,7 @@ import click
 
 from robogaze.cli import interrupt
 from robogaze.cli.shared.flags import with_flags
-from robogaze.cli.shared.options import Command, with_options
+from robogaze.cli.shared.options import Command, PartName, with_options
 
 if TYPE_CHECKING:
     from robogaze.run.estimate import CostEstimate
@@ -31,7 +31,7 @@ MODEL_HELP = "Model KIND:NAME[@URL] (kinds: openai, transformers, batch, scripte
 
 
 def setup_options(command: Command) -> Command:
-    """--domain, --pipeline, --model and --concurrency."""
+    """--domain, --pipeline, --model, --concurrency and --decoder."""
     return with_options(
         command,
         click.option(
@@ -45,12 +45,18 @@ def setup_options(command: Command) -> Command:
             type=click.IntRange(min=1),
             help="Maximum number of requests per model, and of clips, at the same time.",
         ),
+        click.option(
+            "--decoder",
+            type=PartName("decoders", "pyav", "decord"),
+            default="pyav",
+            show_default=True,
+            help="Video decoder: pyav, decord, or one of another package.",
+        ),
     )
 
 
 def run_options(command: Command) -> Command:
     """--limit, --seed, --retry-failed, --engine, --workers, --address, --max-calls, --max-cost and --outage."""
-    engines = click.Choice(["local", "ray", "datatrove"])
     usd = click.FloatRange(min=0, min_open=True)
     retry = "Score clips with invalid answers again; unanswered requests are always sent again."
     return with_options(
@@ -60,10 +66,11 @@ def run_options(command: Command) -> Command:
         click.option("--retry-failed", is_flag=True, help=retry),
         click.option(
             "--engine",
-            type=engines,
+            type=PartName("engines", "local", "ray", "datatrove"),
             default="local",
             show_default=True,
-            help="Score clips in this process, on a Ray cluster, or in processes of datatrove.",
+            help="Where clips are scored: local (in this process), ray (on a cluster), datatrove (in several "
+            "processes), or an engine of another package.",
         ),
         click.option("--workers", type=click.IntRange(min=1), help="Number of processes of --engine ray or datatrove."),
         click.option(
@@ -94,6 +101,7 @@ class GivenOptions:
     pipeline: str | None
     model: str | None
     concurrency: int | None
+    decoder: str
     limit: int | None
     seed: int
     retry_failed: bool
@@ -115,7 +123,7 @@ class GivenOptions:
         """Load the settings by which each clip is scored."""
         from robogaze.run.setup import make_setup
 
-        return make_setup(self.domain, self.pipeline, self.model, concurrency=self.concurrency)
+        return make_setup(self.domain, self.pipeline, self.model, concurrency=self.concurrency, decoder=self.decoder)
 
     def run_options(self, out: Path | None, shard: str | None = None) -> RunOptions:
         """The options of the run."""
@@ -186,9 +194,10 @@ def _estimate(run: ScoringRun) -> CostEstimate | None:
     """The estimate of a run; None if no model is queried or nothing is known."""
     from robogaze.run.estimate import estimate
 
-    if run.setup.models is None:
+    setup = run.setup
+    if setup.models is None:
         return None
-    return asyncio.run(estimate(run.plan.tasks, run.plan.finished, run.setup.pipeline, run.setup.models))
+    return asyncio.run(estimate(run.plan.tasks, run.plan.finished, setup.pipeline, setup.models, setup.decoder))
 
 
 def say_estimate(run: ScoringRun) -> None:

@@ -306,7 +306,7 @@ class _ByColour:
         start, end = _flow(gray, now.gray, corners)
         if len(start) < _LEAST_CORNERS:
             return region.at(region.x + self._step[0], region.y + self._step[1]), 1.0
-        right, down = np.median(end - start, axis=0)
+        right, down = _median(end - start)
         return region.at(region.x + right, region.y + down), _growth(start, end)
 
     def _in_whole_picture(self, now: TrackingFrame) -> Match | None:
@@ -371,13 +371,19 @@ def _flow(
     return start[kept, 0].astype(np.float64), end[kept, 0].astype(np.float64)
 
 
+def _median(values: Vectors) -> Vectors:
+    """The median along the first axis, which is not empty: `np.median` takes five times as long for few values."""
+    ordered, middle = np.sort(values, axis=0), len(values) // 2
+    return np.asarray((ordered[middle] + ordered[(len(values) - 1) // 2]) / 2)
+
+
 def _growth(start: Vectors, end: Vectors) -> float:
     """The factor by which points moved apart; 1 with too few points, or beyond the largest growth of a step."""
     if len(start) < _CORNERS_FOR_GROWTH:
         return 1.0
-    before, now = (np.hypot(*(points - np.median(points, axis=0)).T) for points in (start, end))
+    before, now = (np.hypot(*(points - _median(points)).T) for points in (start, end))
     apart = before > 2
-    grown = float(np.median(now[apart] / before[apart])) if apart.any() else 1.0
+    grown = float(_median(now[apart] / before[apart])) if apart.any() else 1.0
     return grown if 1 / _GROWTH_A_STEP < grown < _GROWTH_A_STEP else 1.0
 
 
@@ -391,7 +397,7 @@ def _background(before: TrackingFrame, now: TrackingFrame, region: PixelRegion) 
     start, end = _flow(before.half_gray, now.half_gray, corners)
     if len(start) < _LEAST_BACKGROUND:
         return math.nan, math.nan
-    usual = np.median(end - start, axis=0)
+    usual = _median(end - start)
     if np.mean(np.hypot(*(end - start - usual).T) < _SHARED_PX) < _SHARED:
         return math.nan, math.nan
     return float(usual[0]) / wide, float(usual[1]) / high

@@ -76,6 +76,7 @@ class ClipWorker:
 
     pipeline: Pipeline
     models: Models | None = None
+    decoder: str = "pyav"
     on_decoded: Decoded | None = None
 
     async def __call__(self, task: ClipTask, decoding: asyncio.Semaphore) -> Result:
@@ -84,7 +85,8 @@ class ClipWorker:
             try:
                 async with decoding:
                     watch = None if self.on_decoded is None else partial(self.on_decoded, task.clip_id)
-                    opening = open_clip(task.entry.with_(clip_id=task.clip_id), self.pipeline, self.models, watch)
+                    entry = task.entry.with_(clip_id=task.clip_id)
+                    opening = open_clip(entry, self.pipeline, self.models, self.decoder, watch)
                     opened = await on_core(stack.enter_context, opening)
                 report = await diagnose(opened, self.pipeline, self.models)
                 frames = await on_core(_thumbnails, opened, frames_to_show(report))

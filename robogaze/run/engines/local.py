@@ -16,7 +16,7 @@ class Local:
     def __init__(self, context: EngineContext) -> None:
         setup = context.setup
         self.clips_at_once = context.options.clips_at_once
-        self.worker = ClipWorker(setup.pipeline, context.models, context.on_decoded)
+        self.worker = ClipWorker(setup.pipeline, context.models, setup.decoder, context.on_decoded)
 
     async def run(self, tasks: Sequence[ClipTask]) -> AsyncGenerator[Result, None]:
         """See `Engine`."""

@@ -40,6 +40,7 @@ class WorkerConfig:
     domain: str
     pipeline: str
     models: ModelsConfig | None
+    decoder: str
     options: RunOptions
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
 
@@ -51,7 +52,7 @@ class WorkerConfig:
         names = {"OPENAI_API_KEY", "ROBOGAZE_API_KEY", *(model.api_key_env for model in models if model.api_key_env)}
         secrets = {name: context.environ[name] for name in names if name in context.environ}
         options = replace(context.options, engine="local", out=None)
-        return cls(setup.domain_path, setup.pipeline.name, setup.models, options, secrets)
+        return cls(setup.domain_path, setup.pipeline.name, setup.models, setup.decoder, options, secrets)
 
 
 class Ray:
@@ -148,7 +149,7 @@ def _work(tasks: list[ClipTask], config: WorkerConfig) -> tuple[list[Result], Ru
 
 async def _diagnose(tasks: list[ClipTask], config: WorkerConfig) -> tuple[list[Result], RunStopped | None]:
     pipeline = Pipeline.build(load_domain(config.domain), config.pipeline)
-    setup = RunSetup(config.domain, pipeline, config.models)
+    setup = RunSetup(config.domain, pipeline, config.models, config.decoder)
     models = None
     if config.models is not None:
         models = Models.open(config.models, None, config.secrets, outage_s=config.options.outage_s)
