@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from operator import itemgetter
 from typing import Protocol
 
 import cv2
@@ -144,17 +145,17 @@ StartFollower = Callable[[TrackingFrame, PixelRegion], Follower]
 
 
 def follow(
-    picture: Callable[[int], Image], count: int, start: int, box: Box, start_follower: StartFollower | None = None
+    picture: Callable[[int], Image], count: int, start: int, box: Box, begin: StartFollower | None = None
 ) -> TrackedObject:
     """Follow the object in a box of the frame `start` through all `count` frames; `picture` returns a frame's picture.
 
-    Each picture is requested once. `start_follower` starts to follow the object; by default its corners and colours are
+    Each picture is requested once. `begin` starts to follow the object; by default its corners and colours are
     followed, and an object whose centre leaves the view is lost. Raises TooSmall for a box under 6 px in a picture of
     640 px.
     """
     first = TrackingFrame.at(picture(start))
     region = _region(box, first.image, SIDE_PX)
-    begin = start_follower or _ByColour
+    begin = begin or _ByColour
     follower = begin(first, region)
     ahead = _through(follower, first, (picture(number) for number in range(start + 1, count)))
     back = _through(begin(first, region), first, (picture(number) for number in range(start - 1, -1, -1)))
@@ -167,20 +168,16 @@ def follow(
 class FollowedObjects:
     """Objects that are followed through a view together, from their boxes in its first picture on.
 
-    Each picture is prepared once, whatever the number of objects, and not kept. `start_follower` is as in `follow`. By
+    Each picture is prepared once, whatever the number of objects, and not kept. `begin` is as in `follow`. By
     default, a larger difference from the content of the box is allowed than in `follow`, so that an object is followed
     when it turns or is partly covered. The box may then move along with whatever covers the object. A lost object is
     searched for in fewer and fewer pictures, down to one in _SEARCH_EVERY.
     """
 
-    def __init__(
-        self, boxes: Sequence[Box], start_follower: StartFollower | None = None, side_px: int = SIDE_PX
-    ) -> None:
+    def __init__(self, boxes: Sequence[Box], begin: StartFollower | None = None, side_px: int = SIDE_PX) -> None:
         self._boxes = boxes
-        self._is_learned = start_follower is not None
-        self._begin = start_follower or partial(
-            _ByColour, contrast_share=_CONTRAST_SHARE, resting_levels=_RESTING_LEVELS
-        )
+        self._is_learned = begin is not None
+        self._begin = begin or partial(_ByColour, contrast_share=_CONTRAST_SHARE, resting_levels=_RESTING_LEVELS)
         self._side_px = side_px
         self._followers: list[Follower] = []
         self._lost = [0] * len(boxes)
@@ -214,9 +211,8 @@ def _region(box: Box, image: Image, side_px: int) -> PixelRegion:
     """The region of a box that is large enough. Raises TooSmall for a smaller box."""
     region = PixelRegion.of(box, image)
     if min(region.wide, region.high) < LEAST_PX:
-        raise TooSmall(
-            f"a box of {region.wide:.0f} x {region.high:.0f} px in a picture of {side_px} cannot be followed"
-        )
+        size = f"{region.wide:.0f} x {region.high:.0f} px"
+        raise TooSmall(f"a box of {size} in a picture of {side_px} cannot be followed")
     return region
 
 
@@ -289,9 +285,9 @@ class _ByColour:
         region, grown = self._predicted(now)
         sizes = (region,) if region.times(grown).size == region.size else (region, region.times(grown))
         places = [Surroundings(now.image, size) for size in sizes]
-        best = min((place.best(self._pattern) for place in places), key=_difference)
+        best = min((place.best(self._pattern) for place in places), key=itemgetter(1))
         if best[1] > LIKE_LEVELS:
-            best = min((place.best(self._last) for place in places), key=_difference)
+            best = min((place.best(self._last) for place in places), key=itemgetter(1))
         return best if best[1] <= self._like_levels and best[0].inside(now.image) else None
 
     def _difference_at_rest(self, now: TrackingFrame) -> float:
@@ -329,7 +325,7 @@ class _ByColour:
                 if difference <= SAME_LEVELS and second >= difference + _APART_LEVELS:
                     there = self.region.times(size).at(region.x / half, region.y / half)
                     tries.append(Surroundings(now.image, there).best(pattern))
-        best = min(tries, key=_difference, default=None)
+        best = min(tries, key=itemgetter(1), default=None)
         return best if best is not None and best[1] <= SAME_LEVELS and best[0].inside(now.image) else None
 
 
@@ -337,10 +333,6 @@ def placed(region: PixelRegion, image: Image, difference: float, *, searched: bo
     """A region of a picture as a place."""
     high, wide = image.shape[:2]
     return ObjectPlace(region.box(image), (region.x / wide, region.y / high), difference, searched)
-
-
-def _difference(match: Match) -> float:
-    return match[1]
 
 
 def _corners(gray: NDArray[np.uint8], region: PixelRegion) -> Vectors | None:
