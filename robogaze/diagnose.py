@@ -199,12 +199,12 @@ def _notes(
     yield from context.notes
     count, total = sum(end - start for start, end in unseen), opened.clip.frame_count
     if count == total and any(coverage.state == "ruled_out" for coverage in context.coverage.values()):
-        yield "No specialist was called: this report rests on the observations and the routing alone."
+        yield "No specialist was called, so this report is based only on the observations and the routing."
     elif count:
         times_s = (*opened.clip.frame_times_s, opened.clip.duration_s)
         longest = max((Span(times_s[first], times_s[end]) for first, end in unseen), key=lambda span: span.length)
         yield (
-            f"{count} of {total} frames were shown to no specialist, at most {longest.length:.2f} s in a row "
+            f"{count} of {total} frames were shown to no specialist. The longest gap is {longest.length:.2f} s "
             f"({longest.start:.2f} to {longest.end:.2f} s). A fault that only these frames show is missed."
         )
     if opened.media["layout"] == "recognised" and len(opened.clip.layout.active) > 1:

@@ -25,7 +25,7 @@ from robogaze.stages.answers import narrowed, one_of
 _EXTRAS = {"decord": ("decord",), "transformers": ("torch", "transformers", "llguidance"), "vllm": ("vllm",)}
 _CORE = ("av", "httpx2", "numpy", "opencv-python-headless", "pydantic")
 _DIGITS = 4
-_NOT_CHECKED = "not checked: requests would be added to the batch"
+_NOT_CHECKED = "not checked, because the check would add requests to the batch"
 
 
 class DoctorCheck(Data):
@@ -87,8 +87,10 @@ async def _reads_images(model: Model, rng: random.Random) -> tuple[Completion | 
     except UnreadableAnswer as error:
         return completion, DoctorCheck(what=what, ok=False, message=f"the image shows {number}; {error}")
     if number in answer:
-        return completion, DoctorCheck(what=what, ok=True, message=f"it read {number} in an image")
-    return completion, DoctorCheck(what=what, ok=False, message=f"it read {answer[:40]!r}, the image shows {number}")
+        return completion, DoctorCheck(what=what, ok=True, message=f"the model read {number} in an image")
+    return completion, DoctorCheck(
+        what=what, ok=False, message=f"the model read {answer[:40]!r}, but the image shows {number}"
+    )
 
 
 async def _follows_schema(model: Model, rng: random.Random) -> DoctorCheck:
@@ -104,11 +106,11 @@ async def _follows_schema(model: Model, rng: random.Random) -> DoctorCheck:
         return DoctorCheck(what=what, ok=False, message=f"no answer: {error}")
     except UnreadableAnswer:
         message = (
-            f"it answered {completion.text[:60]!r}; RoboGaze checks answers and retries invalid ones "
+            f"the model answered {completion.text[:60]!r}; RoboGaze checks answers and retries invalid answers "
             "(set structured: none if the server refuses requests)"
         )
         return DoctorCheck(what=what, ok=False, message=message)
-    return DoctorCheck(what=what, ok=True, message="it followed the schema, although the prompt asked for prose")
+    return DoctorCheck(what=what, ok=True, message="the model followed the schema, although the prompt asked for prose")
 
 
 def _counts_tokens(model: Model, completion: Completion | None) -> Iterator[DoctorCheck]:
@@ -116,7 +118,9 @@ def _counts_tokens(model: Model, completion: Completion | None) -> Iterator[Doct
     if completion is None:
         return
     if completion.prompt_tokens is None or completion.completion_tokens is None:
-        yield DoctorCheck(what=what, ok=False, message="the server counts none; tokens and cost will be unknown")
+        yield DoctorCheck(
+            what=what, ok=False, message="the server does not count tokens; tokens and cost will be unknown"
+        )
         return
     message = f"{completion.prompt_tokens} in, {completion.completion_tokens} out"
     cached = "" if completion.cached_tokens is not None else "; the server does not count cached tokens"

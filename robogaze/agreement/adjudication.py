@@ -115,7 +115,7 @@ def merge(unit: EventGroup, clip: ClipAnnotations, iou: Overlap) -> MergedEvent:
     disputes = (
         dimensions or type_dispute,
         severities,
-        "" if timed else f"times overlap with an IoU of {overlap:.2f} only",
+        "" if timed else f"times overlap with an IoU of only {overlap:.2f}",
     )
     described = min(reported, key=lambda pair: (-len(pair[1].description), pair[1].description))
     finding = AnnotatedEvent(

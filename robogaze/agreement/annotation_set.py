@@ -176,4 +176,6 @@ def _check_same_labels(annotations: Sequence[ClipAnnotation]) -> None:
     }
     if len(seen) > 1:
         first, second = sorted(annotation.source for annotation in seen.values())[:2]
-        raise InputError(f"{first} and {second} use labels from different taxonomies; --mixed compares them anyway")
+        raise InputError(
+            f"{first} and {second} use labels from different taxonomies; use --mixed to compare them anyway"
+        )

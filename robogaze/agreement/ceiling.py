@@ -173,5 +173,5 @@ def _accounts(rows: Matrix) -> int:
 
 
 def _nothing() -> CeilingScores:
-    nothing = {name: undefined("no annotator can be scored against the others") for name in METRICS}
+    nothing = {name: undefined("no annotator can be scored against the other annotators") for name in METRICS}
     return CeilingScores(nothing, nothing, 0)

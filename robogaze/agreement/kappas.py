@@ -50,7 +50,7 @@ def mean_cohen(ratings: Ratings, *, by: Clusters, level: float) -> Estimate:
     kappas = cohens(tables.sum(axis=0))
     n = int((~np.isnan(kappas)).sum())
     if not n:
-        return undefined(ALL_THE_SAME if tables.any() else "nothing was rated by both")
+        return undefined(ALL_THE_SAME if tables.any() else "no unit was rated by both")
 
     def statistic(sums: Floats) -> Floats:
         return _mean(cohens(sums.reshape(*sums.shape[:-1], *tables.shape[1:])))

@@ -109,19 +109,19 @@ class ModelConfig(Data):
             return self
         for url in self.urls:
             if "@" in url:
-                raise ValueError("url holds a user or a password, which reports would show; use api_key_env")
+                raise ValueError("url contains a user or a password, and reports would show it; use api_key_env")
             if not url.lower().startswith(("http://", "https://")):
                 raise ValueError(f"url must begin with http:// or https://, not {url!r}")
             if "?" in url or "#" in url:
-                raise ValueError("url holds a query (?...), which reports would show; use api_key_env for a key")
+                raise ValueError("url contains a query (?...), and reports would show it; use api_key_env for a key")
             if not _host(url):
-                raise ValueError("url has no host or an invalid port; it is http://HOST:PORT/v1")
+                raise ValueError("url has no host or an invalid port; use http://HOST:PORT/v1")
         return self
 
     @model_validator(mode="after")
     def _extra_body_holds_no_secret(self) -> Self:
         if (place := secret_in(self.extra_body, "extra_body")) is not None:
-            raise ValueError(f"{place} looks like a secret, which reports would show; use api_key_env")
+            raise ValueError(f"{place} looks like a secret, and reports would show it; use api_key_env")
         return self
 
     @model_validator(mode="after")
@@ -131,7 +131,7 @@ class ModelConfig(Data):
         if (self.send == "file" or self.reuse_pictures) and self.kind != "openai":
             raise ValueError(f"send: file and reuse_pictures are for kind: openai, not {self.kind}")
         if self.reuse_pictures and self.send == "video":
-            raise ValueError("reuse_pictures needs pictures, and send: video sends none; use send: images")
+            raise ValueError("reuse_pictures needs pictures, but send: video sends no pictures; use send: images")
         return self
 
     @model_validator(mode="after")
@@ -232,7 +232,8 @@ class ModelsConfig(Data):
             raise OptionError("`max_cost_usd` needs the price of every model in the models file; see docs/models.md")
         if any(model.kind == "batch" for model in models):
             raise OptionError(
-                "`max_cost_usd` cannot limit a batch, whose cost is known only afterwards; use `max_calls`"
+                "`max_cost_usd` cannot limit a batch, because the cost of a batch is known only afterwards; use "
+                "`max_calls`"
             )
 
     def with_concurrency(self, requests: int) -> Self:

@@ -169,7 +169,8 @@ class OpenAIBackend:
         message = f"{self._server} answers {status} for {self.config.name}: {said}"
         if folder is not None and any(words in reply.content for words in _CANNOT_READ_FILES):
             return RequestRefused(
-                f"{message}; start the server with --allowed-local-media-path {folder}, a folder that it shares with "
+                f"{message}; start the server with --allowed-local-media-path {folder}; this folder must exist "
+                f"for the server and for "
                 "RoboGaze at the same path"
             )
         if status == 429 and b"insufficient_quota" not in reply.content:

@@ -112,7 +112,7 @@ def _part(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _fault(how: str, reply: Any) -> ServerFault:
-    return ServerFault(f"the server sent a reply that is not a chat completion, {how}: {quoted(reprlib.repr(reply))}")
+    return ServerFault(f"the server sent a reply that is not a chat completion ({how}): {quoted(reprlib.repr(reply))}")
 
 
 def _check_error(record: Mapping[str, Any], reply: Any) -> None:

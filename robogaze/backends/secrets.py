@@ -31,7 +31,8 @@ def api_key(name: str, url: str | None, variable: str | None, environ: Mapping[s
         return _checked("ROBOGAZE_API_KEY", environ["ROBOGAZE_API_KEY"]) if environ.get("ROBOGAZE_API_KEY") else None
     if "OPENAI_API_KEY" not in environ:
         raise InputError(
-            f"openai:{name} is a model of OpenAI and OPENAI_API_KEY is not set; set it, or add @URL for your server"
+            f"openai:{name} is a model of OpenAI, but OPENAI_API_KEY is not set; set OPENAI_API_KEY, or add @URL "
+            f"for your server"
         )
     return _checked("OPENAI_API_KEY", environ["OPENAI_API_KEY"])
 
@@ -68,5 +69,6 @@ def check_key_is_not_in(settings: str, key: str | None) -> None:
     """
     if key is not None and len(key) >= _MIN_KEY_LENGTH and key in settings:
         raise InputError(
-            "a model's API key is in its name, url, server or extra_body, which reports show; remove it there"
+            "a model's name, url, server or extra_body contains its API key, and reports show these fields; "
+            "remove the key there"
         )

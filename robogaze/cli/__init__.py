@@ -65,7 +65,7 @@ class _Commands(click.Group):
 @click.version_option(package_name="robogaze")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def cli(debug: bool) -> None:
-    """Find what failed in generated clips: when, why and how badly, with the frames that show it."""
+    """Find what failed in generated clips, when, why and how badly, and show the frames in which it failed."""
 
 
 def main() -> None:
@@ -145,7 +145,9 @@ def _explain(error: Exception) -> int:
         _give_up_stdout()
         return EXIT_ERROR
     message = " ".join(str(error).split())
-    click.echo(f"error: {type(error).__name__}: {message}; this is a bug in RoboGaze; --debug shows where", err=True)
+    click.echo(
+        f"error: {type(error).__name__}: {message}; this is a bug in RoboGaze; use --debug to see where it is", err=True
+    )
     return EXIT_ERROR
 
 

@@ -28,19 +28,19 @@ _SHOWN = 10
     "--ratings",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Table of ratings to measure instead of PATHs, with the columns unit, annotator and label.",
+    help="Table of ratings with the columns unit, annotator and label; it is measured instead of PATHs.",
 )
 @options.reading
 @options.judging
 @click.option("--match", type=click.Choice(["iou*similarity", "iou"]), default="iou*similarity", show_default=True,
-              help="Weight by which the events of two annotators are matched.")  # fmt: skip
+              help="Weight that is used to match the events of two annotators.")  # fmt: skip
 @click.option("--iou", type=click.Choice(["frames", "exact"]), default="frames", show_default=True,
-              help="Measure overlap in frames, or exactly in seconds.")  # fmt: skip
+              help="Unit of the measured overlap: frames, or exact times in seconds.")  # fmt: skip
 @click.option("--by", default="split", show_default=True, metavar="FIELD", help="Clip field that names the data set.")
 @click.option("--units", default="prompt_id", show_default=True, metavar="FIELD",
-              help="Resample clips with the same value of this field together.")  # fmt: skip
+              help="Clip field; clips with the same value are resampled together.")  # fmt: skip
 @options.resampling
-@options.printing("every table, the queue, and the settled events as consensus.csv")
+@options.printing("all tables, the queue of events to adjudicate, and consensus.csv with the settled events")
 def agree(
     paths: tuple[str, ...],
     ratings: Path | None,
@@ -51,11 +51,11 @@ def agree(
     out: Path | None,
     **rest: Any,
 ) -> int:
-    """Measure how far annotators agree, score each annotator as a system, and list the events that need adjudication.
+    """Measure how well annotators agree, score each annotator like a system, and list events that need adjudication.
 
-    PATH holds the annotations of one or several annotators. An annotator has the name that the file gives, or else the
-    name of the file; NAME=PATH sets another name. The command reads only reports and annotations: it loads no video and
-    no model library.
+    PATH holds the annotations of one or several annotators. The file gives the name of the annotator. If it gives none,
+    the name of the file is used. NAME=PATH sets another name. The command reads only reports and annotations: it loads
+    no video and no model library.
     """
     if bool(paths) == (ratings is not None):
         raise click.UsageError("give the annotators' files, or --ratings FILE")
@@ -84,7 +84,7 @@ def agree(
 def _why_nothing(result: AgreementResult) -> str:
     annotators = result.annotation_set.annotators
     if len(annotators) == 1:
-        return f"all annotations are by {annotators[0]}; give a second file, with those of another annotator"
+        return f"all annotations are by {annotators[0]}; give a second file with annotations by another annotator"
     return "no clip has complete annotations by two annotators"
 
 

@@ -33,26 +33,26 @@ _STORE = "annotations.sqlite"
 @click.option("--store", type=click.Path(dir_okay=False, path_type=Path), default=_STORE, show_default=True,
               help="File that keeps the annotations; several people may share it.")  # fmt: skip
 @click.option(
-    "--domain", help="Domain that defines what to look for: a name or a folder.  [default: the built-in default]"
+    "--domain", help="Domain (name or folder) that defines what to look for.  [default: the default built-in domain]"
 )
 @click.option(
     "--annotators",
     metavar="NAME,NAME,...",
-    help="Names of all annotators who share the clips; without --as, each of them gets an address.",
+    help="Names of all annotators who share the clips. Without --as, each annotator gets a separate address.",
 )
 @click.option("--annotators-per-clip", type=click.IntRange(min=1), metavar="K", help="Give each clip to K annotators.")
 @click.option("--calibration", type=click.Path(path_type=Path), metavar="REFERENCES",
-              help="Reference annotations; their clips come first, with feedback after each clip.")  # fmt: skip
+              help="Reference annotations. Their clips come first, and the page gives feedback on them.")  # fmt: skip
 @click.option("--from", "start", type=click.Path(path_type=Path), metavar="ANNOTATIONS",
-              help="Start with these annotations, in any format that is recognised.")  # fmt: skip
+              help="Start each clip with the events of these annotations (any recognised format).")  # fmt: skip
 @click.option("--review", type=click.Path(path_type=Path), metavar="RUN",
-              help="Review the events of this run. Without PATH, the clips are those of the run.")  # fmt: skip
+              help="Review the events of this run. Without PATH, the clips of the run are used.")  # fmt: skip
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Review a sample of about N clips.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed of --sample.")
 @click.option(
     "--adjudicate",
     is_flag=True,
-    help="Settle the disagreements of the annotators in the store; --as names the person who settles them.",
+    help="Settle disagreements between the annotators in the store. --as names the person who decides.",
 )
 @click.option("--host", default=_LOOPBACK[0], show_default=True, help="Address to listen on.")
 @click.option(
@@ -81,15 +81,16 @@ def annotate(
 ) -> int:
     """Annotate clips in a browser: what failed, when, and how severely.
 
-    PATH is a video, a folder, a manifest or anything else that `robogaze score` reads. Annotations are saved at once;
-    run the same command again to continue. `robogaze annotations` lists the annotations and writes them as reports.
+    PATH is a video, a folder, a manifest or anything else that `robogaze score` reads. Annotations are saved
+    immediately. To continue later, run the same command again. `robogaze annotations` lists the annotations and writes
+    them as reports.
     """
     if adjudicate:
         _check_alone(annotators, annotators_per_clip, calibration, start, review, sample)
     names = _names(name, annotators)
     shown = (name,) if name else names
     if not paths and review is None:
-        raise click.UsageError("name the clips to annotate: videos, folders or manifests (.jsonl)")
+        raise click.UsageError("give the clips to annotate: videos, folders or manifests (.jsonl)")
     for given in (paths, *((path,) for path in (calibration, start, review) if path is not None)):
         if given:
             check_exist(*given)
@@ -261,8 +262,8 @@ def _announce(
             err=True,
         )
         if host in _EVERY_ADDRESS:
-            click.echo(f"from other machines, write {socket.gethostname()} instead of {at}", err=True)
-    click.echo(f"{annotator.title} in {store}; Ctrl-C ends the server and loses nothing that is saved", err=True)
+            click.echo(f"on other machines, write {socket.gethostname()} instead of {at} in the address", err=True)
+    click.echo(f"{annotator.title} in {store}; Ctrl-C ends the server, and saved annotations are kept", err=True)
     addresses = {person: f"http://{at}:{port}/?token={token}" for token, person in tokens.items()}
     for person, address in addresses.items():
         click.echo(f"{len(annotator.clip_ids(person))} clips for {person}: ", nl=False, err=True)

@@ -27,10 +27,12 @@ if TYPE_CHECKING:
     metavar="DIR",
     help="Folder for the runs and the comparison.",
 )
-@click.option("--baseline", metavar="NAME", help="Checkpoint to compare the others with.  [default: compare all pairs]")
+@click.option(
+    "--baseline", metavar="NAME", help="Checkpoint that all others are compared with.  [default: compare all pairs]"
+)
 @runs.setup_options
 @runs.run_options
-@click.option("--no-page", is_flag=True, help="Do not write the pages of the runs.")
+@click.option("--no-page", is_flag=True, help="Do not write a page for each run.")
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as one JSON object.")
 @click.pass_context
 def bench(
@@ -43,11 +45,12 @@ def bench(
     as_json: bool,
     **given: Any,
 ) -> int:
-    """Score checkpoints on the same prompts, compare them and show which is better.
+    """Score checkpoints on the same prompts, compare the checkpoints, and show which one is better.
 
-    PATH holds the clips of one checkpoint, as for `robogaze score`. A checkpoint is named after its path; NAME=PATH
-    sets another name. The run of a checkpoint is written to DIR/NAME, and the comparison to DIR. Run the same command
-    again to resume. To split a checkpoint into shards, use `robogaze score` and `robogaze compare`.
+    PATH holds the clips of one checkpoint, in any form that `robogaze score` reads. A checkpoint is named after its
+    path; NAME=PATH sets another name. The run of a checkpoint is written to DIR/NAME. The comparison is written to DIR.
+    Run the same command again to resume. To score a checkpoint in shards, use `robogaze score` and then `robogaze
+    compare`.
     """
     from robogaze.run.checkpoints import named_checkpoints
 
@@ -78,7 +81,7 @@ def bench(
         if not reports:
             empty[name] = code
     if empty:
-        click.echo(f"not compared: {', '.join(empty)} has no report", err=True)
+        click.echo(f"not compared, because these checkpoints have no report: {', '.join(empty)}", err=True)
         return max(empty.values()) or EXIT_ERROR
     shown = [f"{name}={out / name}" for name in named]
     compared: int = context.invoke(compare, paths=tuple(shown), out=out, baseline=baseline, as_json=as_json)
@@ -108,5 +111,5 @@ def _say_earlier_clips(out: Path, given: int) -> None:
     stored = len(StoredRun(out).lines)
     if stored > given:
         click.echo(
-            f"{out} holds {stored - given} more from earlier commands; all {stored} clips are compared", err=True
+            f"{out} holds {stored - given} more clips from earlier commands; all {stored} clips are compared", err=True
         )

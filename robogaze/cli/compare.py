@@ -34,22 +34,22 @@ EXIT_GATE = 3
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="[NAME=]RUN...")
 @click.option("--baseline", metavar="NAME|PATH",
-              help="Run to compare the others with.  [default: compare all pairs]")  # fmt: skip
+              help="Run that all other runs are compared with.  [default: compare all pairs]")  # fmt: skip
 @click.option("--by", metavar="FIELD", help="Split every RUN by a clip field, such as checkpoint.")
 @click.option("--pair-by", type=click.Choice(_KEYS), default="auto", show_default=True,
               help="How to recognise the same prompt in different runs.")  # fmt: skip
-@click.option("--author", help="Author of the reports to use, if several authors judged the same clips.")
+@click.option("--author", help="Use only the reports of this author, if several authors judged the same clips.")
 @click.option(
     "--gate", type=click.Path(path_type=Path), help="File of rules to check; the exit code is 3 if a rule fails."
 )
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path),
               help="Write the results of --gate to this file as JUnit XML.")  # fmt: skip
 @click.option("--calibration", "calibrations", multiple=True, metavar="[NAME=]PATH",
-              help="Reports on clips that people annotated; with NAME, the clips are those of the run of this name. "
+              help="Reports on clips that people annotated. With NAME, these are clips of the run called NAME. "
               "Repeat the option for several runs.")  # fmt: skip
-@click.option("--reference", metavar="PATH", help="Annotations that people made of the clips of --calibration.")
+@click.option("--reference", metavar="PATH", help="People's annotations of the clips in --calibration.")
 @click.option("--margin", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="X",
-              help="Test whether the clean rates of two runs are equal within X.")  # fmt: skip
+              help="Test whether the clean rates of two runs are equal up to a difference of X.")  # fmt: skip
 @options.reading
 @options.resampling
 @options.printing("every table, comparison.json, and a page that shows them")
@@ -69,7 +69,8 @@ def compare(
     track: str | None,
     **rest: Any,
 ) -> int:
-    """Compare checkpoints: which is better, in what, by how much, whether significantly, and which clips to look at.
+    """Compare checkpoints: which is better, in which respects, and by how much. The command also tests whether the
+    differences are significant, and lists the clips to look at.
 
     RUN holds the reports of one checkpoint: a run folder, another folder of reports, or a JSONL file. A run is named
     after its path; NAME=RUN sets another name. The command reads only reports: it loads no video and no model library.
@@ -162,7 +163,7 @@ def _cut(table: ResultTable) -> ResultTable:
     """The first rows of a long table, with a note of how many there are."""
     if not table.name.endswith(_LONG) or len(table.rows) <= _SHOWN:
         return table
-    note = f"The first {_SHOWN} of {len(table.rows)}; --out and --json contain all."
+    note = f"The first {_SHOWN} of {len(table.rows)} rows; --out and --json contain all rows."
     return replace(table, rows=table.rows[:_SHOWN], notes=(*table.notes, note))
 
 

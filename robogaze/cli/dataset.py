@@ -31,17 +31,24 @@ def dataset() -> None:
 
 @dataset.command("import")
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--format", "layout", default="auto", show_default=True, help="Layout of PATH, if it is not recognised.")
+@click.option(
+    "--format",
+    "layout",
+    default="auto",
+    show_default=True,
+    help="Layout of PATH; needed only if RoboGaze does not recognise the layout.",
+)
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), default=Path("manifest.jsonl"),
               show_default=True, help="The manifest to write.")  # fmt: skip
 @click.option("--hash", "hashed", is_flag=True, help="Read every file and record its SHA-256.")
 @click.option("--dry-run", is_flag=True, help="Print the clips and write nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the clips as one JSON object.")
 def import_(path: Path, layout: str, out: Path, hashed: bool, dry_run: bool, as_json: bool) -> int:
-    """Write a manifest of the clips in PATH, which is a folder or a file that lists clips.
+    """Write a manifest of the clips in PATH. PATH is a folder, or a file that lists clips.
 
-    The command prints the clips, and the ignored files with the reasons. It opens no video. Clips in tar files are
-    unpacked next to the manifest. With --hash, `robogaze dataset check` also notices files that are replaced later.
+    The command prints the clips, the ignored files, and the reasons why files were ignored. Without --hash, it opens no
+    video. Clips in tar files are unpacked next to the manifest. With --hash, `robogaze dataset check` can later detect
+    files that were replaced.
     """
     from robogaze.datasets.layouts.base import UNPACKED
     from robogaze.datasets.layouts.importer import import_clips, unpack, with_sha256, with_unpacked_paths
@@ -51,7 +58,7 @@ def import_(path: Path, layout: str, out: Path, hashed: bool, dry_run: bool, as_
     if hashed and dry_run:
         raise click.UsageError("--hash reads every file and --dry-run reads none; use one of the two")
     if out.exists() and path.is_file() and out.samefile(path):
-        raise click.BadParameter(f"{out} is the file to import; name another one", param_hint="--out")
+        raise click.BadParameter(f"{out} is the file to import; give another file", param_hint="--out")
     clips = out.with_name(f"{out.stem}{UNPACKED}")
     imported = with_unpacked_paths(import_clips(path, layout), clips)
     if not dry_run:
@@ -111,11 +118,12 @@ def _some(names: Sequence[str]) -> str:
 @click.argument("manifest", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print the problems as one JSON object.")
 def check(manifest: Path, as_json: bool) -> int:
-    """Decode every clip of a MANIFEST to its end and report problems; the exit code is 1 if there are any.
+    """Decode every clip of a MANIFEST to its end and report problems; the exit code is 1 if a clip has a problem.
 
-    Problems are unreadable files, duplicates, clips without an instruction, frame rates that differ from those of the
-    other clips, uneven frames, and files whose content differs from the sha256 in the manifest (see `robogaze dataset
-    import --hash`). For a file without a sha256, it is a problem if the file changed after the manifest was written.
+    Problems are unreadable files, duplicates, clips without an instruction, unusual frame rates, uneven frames, and
+    changed files. A frame rate is unusual if it differs from the frame rates of the other clips. A file has changed if
+    its content differs from the sha256 in the manifest (see `robogaze dataset import --hash`). A file without a sha256
+    has changed if it was modified after the manifest was written.
     """
     from robogaze.cli import EXIT_ERROR
     from robogaze.datasets.manifest import read_manifest
@@ -163,28 +171,28 @@ def _decode(entry: ManifestEntry, advance: Callable[[int], None]) -> DecodedFact
     "--to",
     metavar="FORMAT",
     help="Format to write: jsonl, csv, parquet, activitynet, fiftyone, label-studio, via, webvtt, videoglitchbench, "
-    "gbqa, or an installed format.",
+    "gbqa, or a format from another package.",
 )
 @click.option(
     "--keep",
     type=click.Choice(["clean"]),
-    help="Write a manifest of the clean clips, and lists of clean episodes of LeRobot data sets.",
+    help="Write a manifest of the clean clips. For LeRobot data sets, also list the clean episodes.",
 )
 @click.option(
     "--dimension",
     "dimensions",
     metavar="NAME",
     multiple=True,
-    help="Dimension that --keep clean checks. Repeat the option for several.  [default: all dimensions of the domain]",
+    help="Dimension that --keep clean checks; repeat for several dimensions.  [default: all dimensions of the domain]",
 )
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the files.")
 def export(run: Path, to: str | None, keep: str | None, dimensions: tuple[str, ...], out: Path) -> int:
-    """Write the reports of a RUN in another format (--to), or a manifest of its clean clips (--keep).
+    """Write the reports of a RUN in another format (--to), or write a manifest of the clean clips of the RUN (--keep).
 
-    A clip is clean in a dimension if the dimension was examined or ruled out, and has no event and nothing undecided.
-    --keep clean writes clean.jsonl, a manifest of the clips that are clean in every requested dimension. For episodes
-    of a LeRobot data set, --keep clean also writes episodes.json, a list of the episodes that are clean in every
-    camera.
+    A clip is clean in a dimension under three conditions. The dimension was examined or ruled out, it has no event, and
+    nothing in it is undecided. --keep clean writes clean.jsonl, a manifest of the clips that are clean in every
+    requested dimension. If clips are episodes of a LeRobot data set, --keep clean also writes episodes.json. This file
+    lists the episodes that are clean in every camera.
     """
     from robogaze.errors import InputError
     from robogaze.reporting.wording import count
@@ -196,7 +204,7 @@ def export(run: Path, to: str | None, keep: str | None, dimensions: tuple[str, .
         raise click.UsageError("--dimension needs --keep clean")
     finished = StoredRun(run)
     if not finished.reports:
-        raise InputError(f"{run} has no report; name the --out folder of robogaze score")
+        raise InputError(f"{run} has no report; give the --out folder of robogaze score")
     files = _exported(finished, to, out) if to is not None else _clean(finished, dimensions, out)
     for name, content in files.items():
         write_whole(out / name, content)
@@ -238,7 +246,7 @@ def _clean(run: StoredRun, names: Sequence[str], out: Path) -> Mapping[str, str 
             f"; use --dimension to check fewer dimensions (examined in at least one clip: {listed(examined) or 'none'})"
         )
         raise InputError(f"no clip of {run.root} is clean in {wanted}: {others}{way_out if not names else ''}")
-    rest = f"of the others {others}" if len(entries) < len(run.reports) else "no others"
+    rest = f"other clips: {others}" if len(entries) < len(run.reports) else "no other clips"
     click.echo(f"clean in {wanted}: {len(entries)} of {count(len(run.reports), 'clip')}; {rest}", err=True)
     return {"clean.jsonl": manifest_text(entries, out), **_clean_episodes(run, dimensions)}
 
@@ -258,7 +266,7 @@ def _clean_episodes(run: StoredRun, dimensions: Sequence[str]) -> Mapping[str, s
         click.echo(f"clean: {len(data_set.chosen)} of {scored} of {data_set.root}, in {cameras}", err=True)
         if data_set.other_clips:
             clips = count(data_set.other_clips, "clip")
-            click.echo(f"left out: {clips} of {data_set.root} that are not episodes of it", err=True)
+            click.echo(f"left out: {clips} of {data_set.root} that are not episodes of this data set", err=True)
         if data_set.chosen:
             root = file_name(data_set.root.as_posix())
             name = "episodes.json" if len(data_sets) == 1 else f"episodes of {root}.json"

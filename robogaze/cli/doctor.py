@@ -17,8 +17,8 @@ _MARKS = {True: "ok  ", False: "FAIL", None: "-   "}
 @click.option("--model", help="Check this model: KIND:NAME[@URL], or a YAML file of models.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def doctor(model: str | None, as_json: bool) -> int:
-    """Check what is installed and, with --model, whether a model answers, reads images, follows a JSON schema and
-    counts tokens. The exit code is 1 when a check fails, and 5 when no server answers.
+    """Check what is installed. With --model, also check whether the model answers, reads images, follows a JSON schema
+    and counts tokens. The exit code is 1 when a check fails, and 5 when no server answers.
     """
     from robogaze import doctor as library
 

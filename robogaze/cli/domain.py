@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def domain() -> None:
-    """List, check and create domains: folders of data that define what to look for and how to ask for it."""
+    """List, check and create domains: folders of data that define what to look for and what to ask a model."""
 
 
 @domain.command("list")
@@ -43,7 +43,7 @@ def list_(as_json: bool) -> int:
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def show(name: str, as_json: bool) -> int:
-    """Show the dimensions, types with their spans, severity levels and pipelines of a domain.
+    """Show the dimensions, the types with their spans, the severity levels and the pipelines of a domain.
 
     NAME is a built-in domain or a folder.
     """
@@ -83,10 +83,10 @@ def _described(found: Domain) -> dict[str, object]:
 @domain.command()
 @click.argument("name")
 def check(name: str) -> int:
-    """Check a domain: its files, the order and parameters of every pipeline, every prompt, and its forge.yaml.
+    """Check a domain: its files, the stages of every pipeline (order and parameters), every prompt, and its forge.yaml.
 
-    Each pipeline is rehearsed on a clip of noise, without a model. The check stops at the first error and names its
-    file and line. NAME is a built-in domain or a folder.
+    Each pipeline is rehearsed on a clip of noise, without a model. The check stops at the first error, and names the
+    file and line of this error. NAME is a built-in domain or a folder.
     """
     from robogaze.domains import load_domain
     from robogaze.forge.plant.planting_config import find_planting_file, load_planting_config
@@ -126,13 +126,15 @@ def new(folder: Path) -> int:
 @click.argument("stage")
 @click.argument("clip", required=False)
 @click.option(
-    "--domain", "name", help="Name of a built-in domain, or the folder of a domain.  [default: the built-in default]"
+    "--domain",
+    "name",
+    help="Name of a built-in domain, or the folder of a domain.  [default: the default built-in domain]",
 )
 @click.option("-i", "--instruction", help="Instruction of the clip.")
 @click.option("--layout", help=clips.LAYOUT)
-@click.option("--model", help="Use the frame and picture settings of this model, without querying it.")
+@click.option("--model", help="Use this model's settings for frames and pictures; the model is not queried.")
 @click.option("--run", type=click.Path(path_type=Path), help="Take the answers of earlier stages from this run folder.")
-@click.option("--all", "all_", is_flag=True, help="Render every request, not only the first of each prompt.")
+@click.option("--all", "all_", is_flag=True, help="Render every request, not only the first request of each prompt.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write a page with the pictures to this file.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def render(
@@ -150,15 +152,15 @@ def render(
 ) -> int:
     """Print what a STAGE of a PIPELINE sends to a model: system prompt, images, text and schema.
 
-    No model is queried. CLIP is a video or, with --run, the id of a clip in the run folder; without CLIP, a clip of
-    noise is used. The answers of earlier stages come from the run folder; without --run, they are the simplest valid
-    answers.
+    No model is queried. CLIP is a video. With --run, CLIP is the id of a clip in the run folder. Without CLIP, a clip
+    of noise is used. With --run, the answers of earlier stages come from the run folder. Without --run, the simplest
+    valid answers are used.
 
     Example: robogaze domain render full verify cup.mp4 --out verify.html
     """
     if run is not None and (clip is None or model is not None):
         raise click.UsageError(
-            "--run needs a CLIP, and cannot be used with --model because it uses the models of the run"
+            "--run needs a CLIP; --run uses the models of the run, so it cannot be used with --model"
         )
     if clip is not None and run is None:
         clips.check_exist(Path(clip))
@@ -193,7 +195,7 @@ def _entry(clip: str, run: Path | None, instruction: str | None, layout: str | N
     path = Path(clip)
     entries = list_clips([path], instruction=instruction, layout=clips.parse_layout(layout)).entries
     if len(entries) != 1:
-        raise click.UsageError(f"{path} holds {len(entries)} clips; name one video")
+        raise click.UsageError(f"{path} holds {len(entries)} clips; give one video")
     return entries[0]
 
 
@@ -204,6 +206,8 @@ def _report(rendered: RenderedStage, shown: RenderedStage, out: Path | None) -> 
     if hidden := len(rendered.requests) - len(shown.requests):
         click.echo(f"{hidden} more requests use the same prompts; add --all to render them", err=True)
     if rendered.made_up:
-        click.echo(f"{rendered.made_up} answers are not in the run; the simplest valid answers are used", err=True)
+        click.echo(
+            f"{rendered.made_up} answers are not in the run; the simplest valid answers are used instead", err=True
+        )
     if out is not None:
         click.echo(f"page: {out}", err=True)

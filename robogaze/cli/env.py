@@ -57,9 +57,10 @@ def list_(as_json: bool) -> int:
 def check(spec: str, timeout_s: float, as_json: bool) -> int:
     """Check an environment; the exit code is 1 if a check fails.
 
-    SPEC is a built-in environment, a folder, or http://HOST:PORT of a hub. The protocol is always checked. In a
-    built-in environment or a folder, the walkthrough must also win, with all bugs and without any; and the minimal
-    reproduction of each bug must show the bug, but not in the build that differs only in this bug.
+    SPEC is a built-in environment, a folder, or the address http://HOST:PORT of a hub. The protocol is always checked.
+    For a built-in environment or a folder, the command also checks the walkthrough and the bugs. The walkthrough must
+    win in the build with all bugs and in the build without bugs. The minimal reproduction of a bug must show the bug in
+    a build with this bug. It must not show the bug in the same build without this bug.
     """
     from robogaze.cli import EXIT_ERROR
     from robogaze.datasets.builds import is_address
@@ -91,9 +92,10 @@ def check(spec: str, timeout_s: float, as_json: bool) -> int:
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=5000, show_default=True, help="Port to listen on; 0 takes any free port.")
 def serve(spec: str, host: str, port: int) -> int:
-    """Serve an environment over HTTP, with the paths of a GBQA hub, until interrupted.
+    """Serve an environment over HTTP until you interrupt the command. The server uses the URL paths of a GBQA hub.
 
-    SPEC is a built-in environment or a folder; NAME:clean, NAME:+BUG and NAME:-BUG serve other builds of it.
+    SPEC is a built-in environment or a folder. NAME:clean serves the build without bugs. NAME:+BUG serves the build
+    with only this bug. NAME:-BUG serves the build with all bugs except this one.
 
     Example: robogaze env serve castle --port 5000
     """
@@ -108,7 +110,7 @@ def serve(spec: str, host: str, port: int) -> int:
     except ImportError as error:
         raise MissingExtra("uvicorn", "environments") from error
     with socket.create_server((host, port)) as listening:
-        click.echo(f"{folder.title} at http://{host}:{listening.getsockname()[1]} (Ctrl-C ends it)", err=True)
+        click.echo(f"{folder.title} at http://{host}:{listening.getsockname()[1]} (Ctrl-C ends the server)", err=True)
         uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listening])
     return 0
 
@@ -132,11 +134,11 @@ def new(
     target: float | None,
     as_json: bool,
 ) -> int:
-    """Build an environment with bugs from a PROPOSAL of a few sentences.
+    """From a PROPOSAL of a few sentences, build an environment with bugs.
 
-    A model writes the design document and the program, and puts in the bugs. The program runs in a process of its own.
-    Running it proves that the environment can be won, and that each bug shows in its reproduction. Run the same command
-    again to resume a build. To play the environment, use `robogaze play FOLDER`.
+    A model writes the design document and the program, and adds the bugs. The program runs in a separate process. The
+    command runs the program to prove that the environment can be won, and that the reproduction of each bug shows the
+    bug. Run the same command again to resume a build. To play the environment, use `robogaze play FOLDER`.
     """
     from robogaze.cli import EXIT_UNFINISHED, quiet_retries
     from robogaze.interactive.builder.build import BuildOptions, build_environment
@@ -146,7 +148,9 @@ def new(
     quiet_retries()
     if not without_network():
         click.echo(
-            "warning: programs run with network access, because this system cannot start a process without it", err=True
+            "warning: programs run with network access, because this system cannot start a process without "
+            "network access",
+            err=True,
         )
     interrupt.keeps(f"answers are kept in {out}; run the same command again to resume")
     built = asyncio.run(
@@ -157,7 +161,10 @@ def new(
     )  # fmt: skip
     _show_built(built, as_json)
     if not built.reached:
-        click.echo(f"the agent found {built.found[-1]:.2f} of the bugs, less than {built.target:g}", err=True)
+        click.echo(
+            f"the agent found a share of {built.found[-1]:.2f} of the bugs; the target is at least {built.target:g}",
+            err=True,
+        )
     return 0 if built.reached else EXIT_UNFINISHED
 
 
@@ -167,7 +174,7 @@ def _numbers(bugs: str) -> dict[str, int]:
     for part in bugs.split(","):
         name, sign, number = part.strip().partition("=")
         if not sign or not number.isdecimal() or name in found:
-            raise click.UsageError(f"--bugs must be DIFFICULTY=N,..., such as easy=2,medium=1, not {bugs!r}")
+            raise click.UsageError(f"--bugs must be DIFFICULTY=N,..., such as easy=2,medium=1; found: {bugs!r}")
         found[name] = int(number)
     return found
 
@@ -179,4 +186,4 @@ def _show_built(built: BuiltEnvironment, as_json: bool) -> None:
     click.echo(f"{built.title}: {built.folder}")
     for bug in built.bugs:
         click.echo(f"  {bug.answer.id} ({bug.difficulty}): {bug.answer.observed_fault}")
-    click.echo(f"  won with {len(built.walkthrough)} commands; {built.usage.calls} calls")
+    click.echo(f"    can be won with {len(built.walkthrough)} commands; calls to models: {built.usage.calls}")

@@ -30,50 +30,56 @@ if TYPE_CHECKING:
     required=True,
     multiple=True,
     metavar="[NAME=]PATH",
-    help="Reports of a system. Repeat the option for several systems, to compare them with one another.",
+    help="Reports of a system. To compare several systems, repeat the option.",
 )
-@click.option("--author", help="Author of the references to use, if they have several authors.")
+@click.option("--author", help="Use only the references of this author, if the references have several authors.")
 @options.reading
 @options.judging
 @click.option("--second-judge", metavar="SPEC", help="Judge everything again with this judge, and compare the scores.")
 @click.option(
     "--convention",
     type=click.Choice(CONVENTIONS.names()),
-    help="Rules by which events are matched and scored.  [default: robogaze; gbqa-0.65 for lists of bugs]",
+    help="Rules for matching and scoring events.  [default: robogaze, or gbqa-0.65 for lists of bugs]",
 )
 @click.option("--reproduced", "reproduced_only", is_flag=True,
-              help="Leave out bug reports that are not known to reproduce.")  # fmt: skip
+              help="Use only bug reports whose bug is known to be reproducible.")  # fmt: skip
 @click.option(
     "--normalise",
     "normalisation",
     type=click.Choice(["loose", "strict"]),
     default="loose",
     show_default=True,
-    help="Divide by all events, or only by those that overlap in time with an event of the other side.",
+    help="Divide by all events (loose), or by events that overlap in time with an event of the other side (strict).",
 )
-@click.option("--iou", type=click.Choice(["frames", "exact"]), help="Measure overlap in frames, or exactly in seconds.")
+@click.option(
+    "--iou",
+    type=click.Choice(["frames", "exact"]),
+    help="Unit of the measured overlap: frames, or exact times in seconds.",
+)
 @click.option(
     "--lambda",
     "dimension_bonus",
     type=click.FloatRange(min=0),
-    help="Bonus for a pair of events that share a dimension.",
+    help="Bonus for matching two events of the same dimension.",
 )
-@click.option("--baseline", metavar="NAME", help="System to compare the others with.  [default: compare all pairs]")
+@click.option(
+    "--baseline", metavar="NAME", help="System that all others are compared with.  [default: compare all pairs]"
+)
 @click.option("--by", multiple=True, metavar="FIELD",
-              help="Show results by duration, or by a clip field such as task_family or checkpoint; for bugs, by "
-              "budget, mode, memory, session or agent. Repeat the option for several.")  # fmt: skip
+              help="Show results by duration, or by a clip field such as task_family or checkpoint. For bugs, use "
+              "budget, mode, memory, session or agent. Repeat the option for several fields.")  # fmt: skip
 @click.option("--strata", default="split", show_default=True, metavar="FIELD",
-              help="Resample clips within the groups that share a value of this field.")  # fmt: skip
+              help="Clip field; its values define groups, and clips are resampled within each group.")  # fmt: skip
 @click.option("--units", default="prompt_id", show_default=True, metavar="FIELD",
-              help="Resample clips with the same value of this field together.")  # fmt: skip
+              help="Clip field; clips with the same value are resampled together.")  # fmt: skip
 @click.option("--interval", type=click.Choice(["student", "percentile", "bca"]), default="student", show_default=True,
               help="Kind of confidence interval.")  # fmt: skip
 @click.option("--margin", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="X",
-              help="Test whether two systems are equal within a difference of X.")  # fmt: skip
+              help="Test whether two systems are equal up to a difference of X.")  # fmt: skip
 @click.option("--floors/--no-floors", default=True, show_default=True,
-              help="Also judge the floors: the type prior, and the events of a system on other clips.")  # fmt: skip
+              help="Also judge the floors: the type prior, and a system's events from other clips.")  # fmt: skip
 @click.option("--sweep/--no-sweep", default=True, show_default=True,
-              help="Also judge rejected hypotheses, to show the scores by minimum confidence.")  # fmt: skip
+              help="Also judge rejected hypotheses, and show the scores for each minimum confidence.")  # fmt: skip
 @options.resampling
 @options.printing("every table and figure, and a page that shows them")
 def evaluate(
@@ -92,8 +98,8 @@ def evaluate(
 ) -> int:
     """Score predictions against references: matched, missed and spurious events, with confidence intervals.
 
-    PATH is a report, a folder of reports, a JSONL file, or anything in another format that is recognised (see
-    docs/formats.md). The command reads only reports and annotations: it loads no video and no model library.
+    PATH is a report, a folder of reports, a JSONL file, or data in another recognised format (see docs/formats.md). The
+    command reads only reports and annotations: it loads no video and no model library.
     """
     check_sources(predictions, "--prediction")
     check_baseline(rest["baseline"], predictions)
@@ -121,7 +127,7 @@ def evaluate(
         return 0 if found.judged else EXIT_UNFINISHED
     if reproduced_only:
         raise click.UsageError(
-            f"--reproduced needs a convention for lists of bugs, such as gbqa-0.65, not {convention}"
+            f"--reproduced needs a convention for lists of bugs, such as gbqa-0.65; found: {convention}"
         )
     if not isinstance(rules, Convention):
         _refuse_options(convention, "is a released evaluator", _UNUSED)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def forge() -> None:
-    """Make clips with known glitches and measure which of them an evaluator detects."""
+    """Make clips with known glitches, and measure which glitches an evaluator detects."""
 
 
 forge.add_command(simulate)
@@ -33,13 +33,17 @@ forge.add_command(simulate)
 @click.option(
     "-i",
     "--instruction",
-    help="Instruction of all clips. If clips have different instructions, use sidecars or a manifest.",
+    help="One instruction for all clips. If clips have different instructions, use sidecars or a manifest.",
 )
 @click.option("--layout", help=clips.LAYOUT)
-@click.option("--domain", help="Name of a built-in domain, or the folder of a domain.  [default: the built-in default]")
-@click.option("--only", multiple=True, metavar="NAME", help="Plant only this glitch. Repeat the option for several.")
+@click.option(
+    "--domain", help="Name of a built-in domain, or the folder of a domain.  [default: the default built-in domain]"
+)
+@click.option(
+    "--only", multiple=True, metavar="NAME", help="Plant only this glitch. Repeat the option for several glitches."
+)
 @click.option("--each", type=click.IntRange(min=1), default=1, show_default=True,
-              help="Number of copies of each clip for each glitch.")  # fmt: skip
+              help="Number of copies per clip and glitch.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as one JSON object.")
 def plant(
@@ -53,9 +57,9 @@ def plant(
     seed: int,
     as_json: bool,
 ) -> int:
-    """Plant known glitches into clips without glitches, one per copy, and write a data set.
+    """Plant one known glitch into each copy of clips without glitches, and write a data set.
 
-    CLIP is a video, a folder of videos, or a manifest (.jsonl). An untouched copy of every clip is the control. Run the
+    CLIP is a video, a folder of videos, or a manifest (.jsonl). The control is an untouched copy of every clip. Run the
     same command again to resume. The same seed gives the same pixels and annotations.
     """
     clips.check_exist(*paths)
@@ -108,7 +112,8 @@ def _planted_table(planted: PlantedDataset) -> ResultTable:
     )
     return ResultTable(
         name="planted",
-        title=f"Planted in {count(len(planted.sources), 'clip')}, next to an untouched copy of each",
+        title=f"Glitches planted in copies of {count(len(planted.sources), 'clip')}; one copy of each clip is "
+        f"untouched",
         columns=("glitch", "planted", "left out", "refused draws"),
         rows=rows,
         notes=("planted.json gives the reasons for refused draws and omitted glitches",),
@@ -124,9 +129,9 @@ def _planted_table(planted: PlantedDataset) -> ResultTable:
 def report(
     run: Path, reference: Path, resamples: int, level: float, seed: int, form: str, as_json: bool, out: Path | None
 ) -> int:
-    """Measure which of the planted glitches the evaluator of RUN found.
+    """Measure which planted glitches the evaluator of RUN found.
 
-    RUN is the run folder in which `robogaze score` scored clips.jsonl of the data set.
+    RUN is the run folder that `robogaze score` wrote for clips.jsonl of the data set.
     """
     from robogaze.cli import EXIT_UNFINISHED
     from robogaze.errors import InputError
@@ -134,7 +139,7 @@ def report(
 
     found = StoredRun(run)
     if not found.reports:
-        raise InputError(f"{run} has no report; make some with: robogaze score {reference}/clips.jsonl --out {run}")
+        raise InputError(f"{run} has no report; make reports with: robogaze score {reference}/clips.jsonl --out {run}")
 
     from robogaze.forge.sensitivity import measure, read_planted
     from robogaze.reporting.serialize import sensitivity_json

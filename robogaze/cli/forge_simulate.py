@@ -38,7 +38,7 @@ def _range(context: click.Context, parameter: click.Parameter, text: str | None)
     low, high = (float(found[1]), float(found[2] or found[1])) if found else (0.0, 0.0)
     least, most = _LIMITS[str(parameter.name)]
     if not least <= low <= high <= most:
-        raise click.BadParameter(f"give a number, or LOW-HIGH, from {least:g} to {most:g}")
+        raise click.BadParameter(f"give a number or a range LOW-HIGH; values must be from {least:g} to {most:g}")
     return low, high
 
 
@@ -47,9 +47,11 @@ def _range(context: click.Context, parameter: click.Parameter, text: str | None)
 @click.option("--clips", type=click.IntRange(min=1), required=True, help="Number of clips.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option(
-    "--types", multiple=True, metavar="TYPE", help="Simulate only this event type. Repeat the option for several."
+    "--types", multiple=True, metavar="TYPE", help="Simulate only this event type. Repeat the option for several types."
 )
-@click.option("--tasks", multiple=True, metavar="NAME", help="Simulate only this task. Repeat the option for several.")
+@click.option(
+    "--tasks", multiple=True, metavar="NAME", help="Simulate only this task. Repeat the option for several tasks."
+)
 @click.option(
     "--clean-share", type=click.FloatRange(0, 1), default=0.3, show_default=True, help="Share of clean clips."
 )
@@ -57,21 +59,25 @@ def _range(context: click.Context, parameter: click.Parameter, text: str | None)
     "--seconds",
     callback=_range,
     metavar="LOW-HIGH",
-    help="Length of clips in seconds: tasks follow each other until it is reached.  [default: one task per clip]",
+    help="Clip length in seconds; tasks follow each other until the clip is this long.  [default: one task per clip]",
 )
 @click.option("--fps", callback=_range, metavar="LOW-HIGH", default="16", show_default=True, help="Frames per second.")
 @click.option(
     "--difficulty",
     metavar="NAME",
-    help="Difficulty of the clips: hard for faults that are hard to see, and hard negatives.",
+    help="Difficulty of the clips: 'hard' makes faults that are hard to see, and clean clips with hard negatives.",
 )
-@click.option("--twins", is_flag=True, help="Also write the clean twin of each faulty clip.")
+@click.option(
+    "--twins", is_flag=True, help="Also write the clean twin of each faulty clip: the same clip without the fault."
+)
 @click.option("--size", callback=_size, default="640x480", show_default=True, help="Size of a frame in pixels.")
 @click.option("--world", help="Use only the surroundings and objects of this world.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
 @click.option("--gl", type=click.Choice(["auto", "egl", "osmesa"]), default="auto", show_default=True,
               help="Offscreen renderer.")  # fmt: skip
-@click.option("--domain", help="Name of a built-in domain, or the folder of a domain.  [default: the built-in default]")
+@click.option(
+    "--domain", help="Name of a built-in domain, or the folder of a domain.  [default: the default built-in domain]"
+)
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as one JSON object.")
 def simulate(
     out: Path,
@@ -91,10 +97,10 @@ def simulate(
     domain: str | None,
     as_json: bool,
 ) -> int:
-    """Simulate faulty and clean clips with exact annotations, as a data set.
+    """Simulate a data set of faulty and clean clips with exact annotations.
 
-    Physics is recorded once and played back with edits: a faulty clip differs from its clean twin only in the frames
-    of its annotation. Run the same command again to resume. The same seed gives the same pixels and annotations.
+    Physics is recorded once and played back with edits. For this reason, a faulty clip differs from its clean twin only
+    in the annotated frames. Run the same command again to resume. The same seed gives the same pixels and annotations.
     """
     from robogaze.cli import EXIT_UNFINISHED
     from robogaze.cli.shared.tables import print_tables

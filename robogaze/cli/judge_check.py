@@ -27,7 +27,7 @@ _MEASURES = {
     "spearman": "Spearman",
     "mean_difference": "mean difference (judge - ratings)",
     "mean_absolute_error": "mean absolute error",
-    "auc_other_object": "AUC, one event against the same type on another object",
+    "auc_other_object": "AUC, pairs of one event against pairs with the same type of event on another object",
 }
 
 
@@ -43,7 +43,7 @@ _MEASURES = {
     "--rubric",
     default="robogaze",
     show_default=True,
-    help="Rubric with the questions to a model and the axes that count.",
+    help="Rubric that defines the questions to a model and the axes of the rating.",
 )
 @click.option("--split", help="Use only the pairs of this split.")
 @click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True,
@@ -51,12 +51,12 @@ _MEASURES = {
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed of the resampling.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def judge_check(pairs: Path, judge: str, rubric: str, split: str | None, repeats: int, seed: int, as_json: bool) -> int:
-    """Measure a judge against ratings of pairs of descriptions.
+    """Measure how well a judge agrees with ratings of pairs of descriptions.
 
-    PAIRS is a JSONL file of {"reference": ..., "prediction": ..., "similarity": 0..1} or, in place of the similarity,
-    "axes": ratings on the axes of the rubric. For the intervals, pairs with the same "event", or else the same
-    "clip_id", are resampled together. With --repeats, the model judges each pair several times, and changed answers are
-    counted.
+    PAIRS is a JSONL file. A line is {"reference": ..., "prediction": ..., "similarity": 0..1}. Instead of "similarity",
+    a line can have "axes": ratings on the axes of the rubric. For the intervals, pairs with the same "event" are
+    resampled together. If a pair has no "event", its "clip_id" is used instead. With --repeats, the model judges each
+    pair several times, and changed answers are counted.
     """
     check_exist(pairs)
     import numpy as np
@@ -89,7 +89,7 @@ def _print_unscored(rated: Sequence[RatedPair], run: Sequence[Judgement]) -> Non
     ]
     if failed:
         pair, why = failed[0]
-        click.echo(f"{len(failed)} pairs are unscored; the first, {pair.reference!r}: {why}", err=True)
+        click.echo(f"{len(failed)} pairs are unscored; reason for the first pair, {pair.reference!r}: {why}", err=True)
 
 
 def _as_json(result: JudgeCheck, judge: Judge, rubric: str) -> dict[str, Any]:
@@ -128,7 +128,7 @@ def _print(result: JudgeCheck, judge: Judge, pairs: Path) -> None:
     if result.stability is not None:
         rows.append((f"changed over {result.stability.repeats} repeats", result.stability.changed))
         rows.append(("standard deviation over repeats", result.stability.spread))
-    rows += [("pairs", result.pairs), ("rated together (units of the intervals)", result.units)]
+    rows += [("pairs", result.pairs), ("groups of pairs that are resampled together for the intervals", result.units)]
     rows.append(("unscored", result.unscored))
     console = Console(width=None if sys.stdout.isatty() else 160)
     console.print(

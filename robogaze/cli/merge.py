@@ -16,10 +16,10 @@ from robogaze.cli.shared.clips import check_exist
     "--out", type=click.Path(path_type=Path), metavar="PATH", help="Merge the given run folders into this folder."
 )
 def merge(runs: tuple[Path, ...], out: Path | None) -> int:
-    """Merge the shards of each RUN into RUN.
+    """Merge the shards of each RUN into the run folder RUN.
 
-    `robogaze score --shard` writes the shards to RUN.shards/. With --out, merge the given run folders into PATH
-    instead. Merge again to add clips that were scored later.
+    `robogaze score --shard` writes the shards to RUN.shards/. With --out PATH, the command merges the given run folders
+    into PATH instead. To add clips that were scored later, merge again.
     """
     from robogaze.errors import InputError
     from robogaze.run.shards import shards_of, written_shards
@@ -32,7 +32,7 @@ def merge(runs: tuple[Path, ...], out: Path | None) -> int:
     for run in runs:
         shards = written_shards(run)
         if not shards:
-            raise InputError(f"{shards_of(run)} has no shards; robogaze score --shard I/N --out {run} writes them")
+            raise InputError(f"{shards_of(run)} has no shards; robogaze score --shard I/N --out {run} writes shards")
         codes.append(join(shards, run, "shard"))
     return max(codes)
 
@@ -50,7 +50,7 @@ def join(sources: Sequence[Path], out: Path, what: str = "run") -> int:
     parts += [f"{found.incomplete:,} incomplete"] if found.incomplete else []
     click.echo(", ".join(parts), err=True)
     if found.missing:
-        click.echo(f"missing: shard {listed(found.missing)}; merge again when they are finished", err=True)
+        click.echo(f"missing: shard {listed(found.missing)}; merge again when all shards are finished", err=True)
     click.echo(out)
     complete = found.reports == found.clips and not found.incomplete
     finished = complete and not found.missing and not found.unreadable

@@ -37,7 +37,7 @@ _LOGGED_S = 15.0
     type=click.Choice(["qa", "player"]),
     default="qa",
     show_default=True,
-    help="With qa, the agent also reads the documents and source of an environment; with player, only replies.",
+    help="With player, the agent sees only replies. With qa, it also reads the documents and source of an environment.",
 )
 @click.option(
     "--budget", type=click.IntRange(min=1), default=200, show_default=True, help="Number of steps in each play."
@@ -45,34 +45,45 @@ _LOGGED_S = 15.0
 @click.option("--sessions", type=click.IntRange(min=1), default=1, show_default=True,
               help="Number of plays in each environment.")  # fmt: skip
 @click.option(
-    "--agent", default="full", show_default=True, help="Agent: full, or plain without reflection and verification."
+    "--agent",
+    default="full",
+    show_default=True,
+    help="Agent: full or plain; plain has no reflection and no verification.",
 )
 @click.option("--domain", default="interactive", show_default=True,
-              help="Domain with agents: the name of a built-in domain, or a folder.")  # fmt: skip
+              help="Domain that defines the agents: the name of a built-in domain, or a folder.")  # fmt: skip
 @click.option("--memory", type=click.Choice(["none", "in_session", "cross_session", "both"]),
-              help="What the agent remembers. [default: as set for the agent]")  # fmt: skip
+              help="What the agent remembers. [default: from the agent's settings]")  # fmt: skip
 @click.option(
-    "--seed", type=int, help="Seed of the first session; each further session adds 1.  [default: as set for the model]"
+    "--seed",
+    type=int,
+    help="Seed of the first session; it increases by 1 per session.  [default: from the model's settings]",
 )
 @click.option(
-    "--concurrency", type=click.IntRange(min=1), default=8, show_default=True, help="Number of plays at the same time."
+    "--concurrency",
+    type=click.IntRange(min=1),
+    default=8,
+    show_default=True,
+    help="Number of plays that run at the same time.",
 )
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=30, show_default=True,
-              metavar="SECONDS", help="How long to wait for a reply of an environment.")  # fmt: skip
-@click.option("--max-calls", type=click.IntRange(min=1), help="Maximum number of calls to models, across restarts.")
+              metavar="SECONDS", help="Seconds to wait for a reply from an environment.")  # fmt: skip
+@click.option(
+    "--max-calls", type=click.IntRange(min=1), help="Maximum number of calls to models, counted across restarts."
+)
 @click.option("--max-cost", type=click.FloatRange(min=0, min_open=True), metavar="USD",
-              help="Maximum total cost, restarts included.")  # fmt: skip
+              help="Maximum total cost, counted across restarts.")  # fmt: skip
 @click.option("--outage", type=click.FloatRange(min=0), default=30, show_default=True, metavar="MINUTES",
-              help="How long to wait for a model server that becomes unreachable.")  # fmt: skip
+              help="Minutes to wait for a model server that becomes unreachable.")  # fmt: skip
 @click.option("--retry-failed", is_flag=True,
-              help="Repeat plays with invalid answers; unanswered requests are always sent again.")  # fmt: skip
+              help="Repeat plays that had invalid answers. Unanswered requests are always sent again.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 def play(environments: tuple[str, ...], model: str, out: Path, as_json: bool, **given: Any) -> int:
-    """Let an agent play environments, and report the faults it finds with the commands that reproduce them.
+    """Let an agent play environments, then report which faults it found and which commands reproduce them.
 
     ENVIRONMENT is a name that `robogaze env list` shows, a folder, or the address of a server. A name or a folder can
-    be followed by a build, as in castle:clean. The model decides each step. Run the same command again to resume a run
-    that was stopped or killed.
+    be followed by the name of a build, for example castle:clean. The model decides each step. Run the same command
+    again to resume a run that was stopped or killed.
     """
     _check_environments(environments)
     from robogaze.backends.config import ModelsConfig
@@ -136,7 +147,7 @@ async def _log(run: PlayRun) -> None:
     while True:
         await asyncio.sleep(_LOGGED_S)
         steps = ", ".join(f"{play} at step {session.trace.steps}" for play, session in run.in_progress.items())
-        click.echo(f"{steps or 'no step yet'} of {run.options.budget}", err=True)
+        click.echo(f"{steps or 'no step yet'} (of {run.options.budget} steps)", err=True)
 
 
 def _write_page(out: Path, options: PlayOptions) -> None:

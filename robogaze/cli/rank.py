@@ -47,12 +47,14 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     "--keep",
     callback=_keep,
     metavar="SHARE|NUMBER",
-    help="Write kept.jsonl, a manifest of the best candidates of each prompt: with 0.5 the better half of them, with 2 "
+    help="Write kept.jsonl, a manifest of the best candidates of each prompt. 0.5 keeps the better half; 2 keeps "
     "the best two.",
 )
 @click.option("--episodes", is_flag=True, help="Also write lists of the kept episodes of LeRobot data sets.")
 @click.option(
-    "--prompts", type=_FILE, help="Manifest or table with clip_id and prompt_id.  [default: as in the reports]"
+    "--prompts",
+    type=_FILE,
+    help="Manifest, or table with clip_id and prompt_id.  [default: the prompts in the reports]",
 )
 @click.option(
     "--weights",
@@ -61,19 +63,20 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     help="Weights of the ranking: a name in judges/ranking/ or a file.",
 )
 @click.option("--labels", type=_FILE,
-              help="CSV or JSONL file of labels by people: clip_id, usable and, if known, severe.")  # fmt: skip
+              help="CSV or JSONL file of people's labels. Columns: clip_id, usable and, if known, severe.")  # fmt: skip
 @click.option("--scores", type=_FILE,
-              help="CSV or JSONL file of scores by other tools: clip_id and a column for each tool; higher is "
+              help="CSV or JSONL file of other tools' scores: clip_id and a column per tool. A higher score is "
               "better.")  # fmt: skip
 @click.option("--baseline", metavar="MEASURE", default="random", show_default=True,
-              help="Measure to compare the others with.")  # fmt: skip
+              help="Measure that all other measures are compared with.")  # fmt: skip
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
               help="Confidence level of intervals.")  # fmt: skip
 @click.option("--mixed", is_flag=True, help="Allow reports of different domains or pipelines.")
 @click.option(
-    "--domain", help="Domain whose names of types and dimensions the page uses.  [default: the domain of the reports]"
+    "--domain",
+    help="Domain that supplies the page's names of types and dimensions.  [default: the domain of the reports]",
 )
-@options.printing("every table, ranking.json, the kept clips, and a page")
+@options.printing("all tables, ranking.json, a page and, with --keep, the manifest of kept clips")
 def rank(
     paths: tuple[str, ...],
     keep: int | float | None,
@@ -90,12 +93,13 @@ def rank(
     as_json: bool,
     out: Path | None,
 ) -> int:
-    """Rank the candidates of each prompt by how usable they are, from reports alone, and keep the best.
+    """Rank the candidates of each prompt by how usable they are, and keep the best. The ranking uses only reports.
 
-    RUN is where the reports are: a run folder, another folder of reports, or a JSONL file. Candidates of a prompt
-    have the same `prompt_id` or, without one, the same instruction and first frame. With --labels, the command also
-    measures how usable the kept candidates are, compared with chance and with other measures. Clips without a
-    report are listed and never kept; the exit code is then 4. The command loads no video and no model library.
+    RUN holds the reports: a run folder, another folder of reports, or a JSONL file. Candidates of a prompt have the
+    same `prompt_id`. Without `prompt_id`, they have the same instruction and first frame. With --labels, the command
+    also measures how usable the kept candidates are, and compares this result with chance and with other measures. A
+    clip without a report is listed and never kept, and the exit code is then 4. The command loads no video and no model
+    library.
     """
     _check_usage(keep, episodes, labels, scores, out)
     check_sources(paths, "RUN")
@@ -159,7 +163,7 @@ def _cut(table: ResultTable) -> ResultTable:
     """The first rows of a long table, with a note of how many there are."""
     if len(table.rows) <= _SHOWN:
         return table
-    note = f"The first {_SHOWN} of {len(table.rows)}; --out and --json contain all."
+    note = f"The first {_SHOWN} of {len(table.rows)} rows; --out and --json contain all rows."
     return replace(table, rows=table.rows[:_SHOWN], notes=(*table.notes, note))
 
 

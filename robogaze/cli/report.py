@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("run", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--domain", help="Folder of the domain of the reports, if it is not a built-in domain.")
+@click.option("--domain", help="Domain folder of the reports; needed only if the domain is not built in.")
 def report(run: Path, domain: str | None) -> int:
-    """Write index.html of a run again.
+    """Write the page index.html of a run again.
 
     The page needs no network and no server. A large page has further files in the folder `page` next to index.html.
     """
@@ -27,7 +27,7 @@ def report(run: Path, domain: str | None) -> int:
     stored = StoredRun(run)
     first = next((found for line in stored.lines if (found := stored.report(line.clip_id)) is not None), None)
     if first is None and not stored.unreadable:
-        raise InputError(f"{run} has no report; name the --out folder of `robogaze score`")
+        raise InputError(f"{run} has no report; give the --out folder of `robogaze score`")
     click.echo(write_page(run, load_domain(domain or (default_domain() if first is None else first.domain.id))))
     return 0
 

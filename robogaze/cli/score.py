@@ -36,7 +36,7 @@ _NOT_OF_A_SHARD = ("paths", "engine", "workers", "address", "no_page")
 @click.option(
     "-i",
     "--instruction",
-    help="Instruction of all clips. If clips have different instructions, use sidecars or a manifest.",
+    help="One instruction for all clips. If clips have different instructions, use sidecars or a manifest.",
 )
 @click.option("--initial-frame", type=click.Path(path_type=Path), help="Image of the scene before the clips begin.")
 @click.option("--layout", help=clips.LAYOUT)
@@ -46,7 +46,7 @@ _NOT_OF_A_SHARD = ("paths", "engine", "workers", "address", "no_page")
 @click.option("--shard", metavar="I/N", help="Score shard I of N; robogaze merge joins the shards.")
 @click.option("--estimate", "only_estimate", is_flag=True, help="Print the estimated cost and exit.")
 @watching.options
-@click.option("--no-page", is_flag=True, help="Do not write index.html; robogaze report RUN writes it later.")
+@click.option("--no-page", is_flag=True, help="Do not write index.html. To write it later, use robogaze report RUN.")
 @tracking.option
 @click.option("--json", "as_json", is_flag=True, help="Print the reports as one JSON object.")
 def score(
@@ -62,16 +62,16 @@ def score(
     as_json: bool,
     **given: Any,
 ) -> int:
-    """Score clips: report what failed in each, when, why and how badly.
+    """Score clips: report what failed in each clip, when, why and how badly.
 
     PATH is a video, a folder of videos, a manifest (.jsonl) that lists videos, or anything else that `robogaze dataset
-    import` reads. A sidecar next to a video gives its instruction: cup.txt, or cup.json with any field of a manifest
-    line.
+    import` reads. A sidecar is a file next to a video that gives the video's instruction, such as cup.txt or cup.json.
+    The JSON file can have any field of a manifest line.
 
     Without --model, RoboGaze reports what it can measure in the frames, and which dimensions it did not examine.
 
-    With --out, the same command resumes a run that was stopped or killed. Clips are scored in random order, so a
-    stopped run holds a random sample of them.
+    With --out, run the same command again to resume a run that was stopped or killed. Clips are scored in random order.
+    For this reason, a stopped run holds a random sample of the clips.
 
     With --watch, PATH is a folder or a manifest to which clips are added while a model is trained.
     """
@@ -220,7 +220,7 @@ def _say_missing_instructions(run: ScoringRun) -> None:
     needing = [dimension.name for dimension in dimensions if "instruction" in dimension.needs]
     if without and needing and pipeline.roles:
         what = f"{count(without, 'clip')} without an instruction: {listed(needing)} not examined"
-        click.echo(f"{what}; give it with -i TEXT, a sidecar or a manifest", err=True)
+        click.echo(f"{what}; give the instruction with -i TEXT, a sidecar or a manifest", err=True)
 
 
 def _show(run: ScoringRun, as_json: bool) -> None:

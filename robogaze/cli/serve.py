@@ -32,14 +32,14 @@ _FLAGS = (
     "--max-model-len",
     default=_MODEL_LEN,
     show_default=True,
-    help="Maximum number of tokens of a request and its answer.",
+    help="Maximum number of tokens of a request and its answer together.",
 )
-@click.option("--print", "only_print", is_flag=True, help="Print the command without running it.")
+@click.option("--print", "only_print", is_flag=True, help="Print the `vllm serve` command and do not run it.")
 @click.argument("more", nargs=-1, type=click.UNPROCESSED)
 def serve(
     model: str, host: str, port: int, gpus: int, max_model_len: int, only_print: bool, more: tuple[str, ...]
 ) -> int:
-    """Serve MODEL with `vllm serve`, with prefix caching, token counts and JSON schemas.
+    """Serve MODEL with `vllm serve`, and turn on prefix caching, token counts and JSON schemas.
 
     Further options are passed on to vLLM.
     """
@@ -57,5 +57,7 @@ def serve(
             "vllm is not installed; install it on the GPU machine in its own environment "
             "(uv tool install vllm, or pip install 'robogaze[vllm]'), or use any OpenAI-compatible server"
         )
-    click.echo(f"when it is ready: robogaze score CLIP --model openai:{model}@http://{host}:{port}/v1", err=True)
+    click.echo(
+        f"when the server is ready, run: robogaze score CLIP --model openai:{model}@http://{host}:{port}/v1", err=True
+    )
     return os.execvp("vllm", command)

@@ -76,8 +76,9 @@ def _check_same_judge(predictions: Run, runs: Sequence[Run]) -> None:
     for run in runs:
         if (used := judges_of(run)) and judges and not used & judges:
             raise InputError(
-                f"{predictions.name} was judged by another pipeline, model or version than {run.name}: its errors "
-                "are not those of the run; --mixed uses them anyway"
+                f"{predictions.name} and {run.name} were judged by different pipelines, models or versions, so "
+                f"their errors "
+                "differ; use --mixed to use these errors anyway"
             )
 
 

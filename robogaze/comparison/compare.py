@@ -92,7 +92,8 @@ class _RunReader:
         parts = list(run.split_by(by))
         if parts and parts[0].unplaced:
             _log.warning(
-                "%s: the %s of %s unreadable clips is not known; they are in no run's numbers (see unplaced in --json)",
+                "%s: the %s of %s unreadable clips is not known; no run's numbers include these clips (see "
+                "unplaced in --json)",
                 run.name,
                 by,
                 parts[0].unplaced,
@@ -145,7 +146,9 @@ def _calibrations(
     common: Calibration | None = None
     own: dict[str, Calibration] = {}
     if bool(sources) != (references is not None):
-        raise SourceError("give both calibrations (predictions for some clips) and references (their truth)")
+        raise SourceError(
+            "give both calibrations (predictions for some clips) and references (the truth for these clips)"
+        )
     if references is None:
         return common, own
     truth = reader.run(NamedSource.of(references, None if isinstance(references, str | Path) else "references"))
@@ -153,9 +156,11 @@ def _calibrations(
         name = source.name
         judged = [run for run in runs if name in (None, run.name)]
         if not judged:
-            raise SourceError(f"the calibration {name} is for none of the runs ({', '.join(run.name for run in runs)})")
+            raise SourceError(
+                f"no run has the name of the calibration {name}; the runs are: {', '.join(run.name for run in runs)}"
+            )
         if name in own or (name is None and common is not None):
-            raise SourceError(f"there are two calibrations for {name or 'all runs'}; give one")
+            raise SourceError(f"there are two calibrations for {name or 'all runs'}; give only one")
         sample = pair_calibration(reader.run(source), truth, judged, mixed=reader.options.mixed)
         if name is None:
             common = sample

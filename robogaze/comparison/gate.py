@@ -123,7 +123,7 @@ def check_gate(gate: Gate, result: Comparison) -> tuple[GateCheck, ...]:
     Raises InputError if a rule needs a baseline and there is none, and if there is no run to check.
     """
     if result.baseline is None and (missing := [rule.name for rule in gate.rules if rule.needs_baseline]):
-        raise InputError(f"the gate's rule {missing[0]} compares with a baseline; name one with --baseline")
+        raise InputError(f"the gate's rule {missing[0]} compares with a baseline; give a baseline with --baseline")
     runs = [run for run in range(len(result.runs)) if run != result.baseline]
     if not runs:
         raise InputError("the gate has no run to check besides the baseline; give two runs")
@@ -141,11 +141,11 @@ def _decided(rule: GateRule, run: int, result: Comparison) -> tuple[bool, str]:
         share, limit = row.unscored_share, rule.unscored.at_most
         return (
             share <= limit,
-            f"{share:.1%} of the clips are unscored, unreadable or missing; at most {limit:.1%} may be",
+            f"{share:.1%} of the clips are unscored, unreadable or missing; the limit is {limit:.1%}",
         )
     if rule.events_per_clip is not None and rule.events_per_clip.at_most is not None:
         value, most = row.measures["events_per_clip"], rule.events_per_clip.at_most
-        return value.defined and value.value <= most, f"{value.value:.3f} events per clip; at most {most:g} may be"
+        return value.defined and value.value <= most, f"{value.value:.3f} events per clip; the limit is {most:g}"
     assert result.baseline is not None
     if rule.no_new_types is not None:
         return _no_new_types(rule.no_new_types.severity, result.runs[run], result.runs[result.baseline])
@@ -158,14 +158,16 @@ def _decided(rule: GateRule, run: int, result: Comparison) -> tuple[bool, str]:
 def _clean_rate(rule: CleanRate, run: int, baseline: int, result: Comparison) -> tuple[bool, str]:
     if (examined := result.scope.dimensions) is not None:
         why = "there is no clean rate, because a run has no clip that was examined in every dimension"
-        return False, f"{why} (examined in all complete clips: {', '.join(examined) or 'none'})"
+        return False, f"{why} (dimensions examined in all complete clips: {', '.join(examined) or 'none'})"
     for place in (run, baseline):
         annotations = result.runs[place].annotations.values()
         if not any(annotation.clean or annotation.findings for annotation in annotations):
             return False, f"no clip of {result.names[place]} is known to be clean or faulty"
     difference, least = _difference(CLEAN, run, result, rule.confidence), -rule.not_below_baseline_by
     bound = f"above {_signed(difference.low)} with {rule.confidence:.0%} confidence"
-    message = f"clean rate {_signed(difference.value)} to the baseline, {bound}; it may not be below {least:+g}"
+    message = (
+        f"clean rate minus the baseline's: {_signed(difference.value)}, {bound}; this bound may not be below {least:+g}"
+    )
     return difference.low >= least, message
 
 
@@ -173,7 +175,10 @@ def _events_per_clip(rule: EventsPerClip, run: int, result: Comparison) -> tuple
     assert rule.not_above_baseline_by is not None
     difference, most = _difference("events_per_clip", run, result, rule.confidence), rule.not_above_baseline_by
     bound = f"below {_signed(difference.high)} with {rule.confidence:.0%} confidence"
-    message = f"events per clip {_signed(difference.value)} to the baseline, {bound}; it may not be above {most:+g}"
+    message = (
+        f"events per clip minus the baseline's: {_signed(difference.value)}, {bound}; this bound may not "
+        f"be above {most:+g}"
+    )
     return difference.high <= most, message
 
 

@@ -121,7 +121,7 @@ def _why_not(run: Run, name: str) -> str | None:
     for clip_id, annotation in sorted(run.annotations.items()):
         value = KEYS[name](run, annotation)
         if value is None:
-            return f"{clip_id} of {run.name} has none"
+            return f"{clip_id} of {run.name} has no {name}"
         if (other := seen.setdefault(value, clip_id)) != clip_id:
-            return f"{other} and {clip_id} of {run.name} have the same"
+            return f"{other} and {clip_id} of {run.name} have the same {name}"
     return None

@@ -90,7 +90,9 @@ class Run:
         """
         for clip_id, annotation in sorted(self.annotations.items()):
             if name not in annotation.fields:
-                raise InputError(f"{annotation.source}: {clip_id} has no {name}, by which the run is to be split")
+                raise InputError(
+                    f"{annotation.source}: {clip_id} has no {name}, but the run must be split by this field"
+                )
         placed = {(clip.address, clip.fields[name]) for clip in self.listed.values() if name in clip.fields}
         known = {address for address, _ in placed}
         for value in sorted(
@@ -201,20 +203,22 @@ def check_comparable(runs: Sequence[Run], *, mixed: bool) -> None:
     """
     names = [run.name for run in runs]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise InputError(f"two runs have the name {twice}; write NAME=PATH")
+        raise InputError(f"two runs have the name {twice}; give one of these runs another name with NAME=PATH")
     for run in runs:
         checkpoints = sorted(
             {value for annotation in run.annotations.values() if (value := annotation.fields.get("checkpoint"))}
         )
         if len(checkpoints) > 1:
             held = f"{run.name} holds clips of {len(checkpoints)} checkpoints ({checkpoints[0]}, {checkpoints[1]}"
-            raise InputError(f"{held}{', ...' if checkpoints[2:] else ''}); --by checkpoint compares them")
+            raise InputError(f"{held}{', ...' if checkpoints[2:] else ''}); use --by checkpoint to compare them")
     if mixed:
         return
     for what, values in _identities(runs).items():
         if len(values) > 1:
             first, second = list(values.values())[:2]
-            raise InputError(f"{first} and {second} were made with different {what}; --mixed compares them anyway")
+            raise InputError(
+                f"{first} and {second} were made with different {what}; use --mixed to compare them anyway"
+            )
 
 
 def _identities(runs: Sequence[Run]) -> Mapping[str, Mapping[str, str]]:

@@ -35,7 +35,7 @@ def pair_verdict(pair: RunPair, names: Sequence[str], comparisons: int, config: 
 
 def _ruled_out(found: Difference, config: ComparisonConfig) -> str:
     """Which differences are ruled out; with a margin, whether the two are equal within it."""
-    no_larger = f"no difference larger than {100 * found.equivalence_bound:.1f} points"
+    no_larger = f"a difference larger than {100 * found.equivalence_bound:.1f} points is ruled out"
     if config.margin is None:
         return no_larger
     margin = f"within {100 * config.margin:g} points"
@@ -97,7 +97,7 @@ def _reversal(pair: RunPair) -> str:
     """Whether the undecided clips could reverse the sign."""
     if pair.worst <= 0 <= pair.best:
         between = f"{points(pair.worst)} to {points(pair.best)} points"
-        return f", though the undecided clips could reverse it ({between})"
+        return f", but the undecided clips could reverse this difference ({between})"
     return ""
 
 

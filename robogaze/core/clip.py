@@ -34,7 +34,7 @@ class Layout(Data):
         if not all(names):
             raise ValueError("each view of a layout needs a name; - marks an empty panel")
         if len(set(names)) != len(names):
-            raise ValueError(f"the views of a layout need different names, not {', '.join(names)}")
+            raise ValueError(f"the views of a layout need different names; found: {', '.join(names)}")
         return self
 
     @property
@@ -54,7 +54,7 @@ class Layout(Data):
         rows, _, columns = shape.partition("x")
         if not (rows.isdecimal() and columns.isdecimal() and names):
             raise ValueError(
-                f"a layout is 'single' or 'ROWSxCOLUMNS:name,name,...' with - for an empty panel, not {text!r}"
+                f"a layout is 'single' or 'ROWSxCOLUMNS:name,name,...' with - for an empty panel; found: {text!r}"
             )
         views = tuple(None if name.strip() == "-" else name.strip() for name in names.split(","))
         return cls(rows=int(rows), columns=int(columns), views=views)

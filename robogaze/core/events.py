@@ -109,7 +109,9 @@ class Hypothesis(Claim):
     @model_validator(mode="after")
     def _merged_has_a_target(self) -> Self:
         if (self.verdict == "merged") != (self.merged_into is not None):
-            raise ValueError(f"{self.id}: the verdict 'merged' needs merged_into, and no other verdict can have it")
+            raise ValueError(
+                f"{self.id}: the verdict 'merged' needs merged_into, and no other verdict can have merged_into"
+            )
         return self
 
 

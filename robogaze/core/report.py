@@ -228,7 +228,7 @@ class Report(Data):
     def _ids_are_unique(cls, claims: tuple[AnyClaim, ...]) -> tuple[AnyClaim, ...]:
         ids = [claim.id for claim in claims]
         if len(set(ids)) != len(ids):
-            raise ValueError(f"ids must be unique, not {', '.join(ids)}")
+            raise ValueError(f"ids must be unique; found: {', '.join(ids)}")
         return claims
 
     @model_validator(mode="after")
@@ -256,7 +256,7 @@ class Report(Data):
             if claim.dimension not in self.coverage:
                 raise ValueError(f"{claim.id} has the dimension {claim.dimension}, which is not in coverage")
             if claim.onset_s < 0 or claim.offset_s > self.clip.duration_s + RESOLUTION:
-                raise ValueError(f"{claim.id} lies outside the clip's {self.clip.duration_s:.3f} s")
+                raise ValueError(f"{claim.id} lies outside the clip, which is {self.clip.duration_s:.3f} s long")
             cited = (frame for evidence in claim.evidence for frame in evidence.frames)
             if not all(0 <= frame < self.clip.frame_count for frame in cited):
                 raise ValueError(f"{claim.id} cites a frame that the clip does not have")

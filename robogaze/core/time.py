@@ -38,7 +38,7 @@ class Span:
         if not (math.isfinite(self.start) and math.isfinite(self.end)):
             raise ValueError(f"a span needs two finite numbers, not [{self.start}, {self.end}]")
         if self.start >= self.end:
-            raise ValueError(f"a span must end after it starts; [{self.start}, {self.end}] does not")
+            raise ValueError(f"a span must end after it starts; found: [{self.start}, {self.end}]")
 
     @property
     def length(self) -> float:

@@ -20,7 +20,9 @@ def parse_switches(switches: str, bugs: tuple[str, ...]) -> frozenset[str]:
     if not switches:
         return frozenset(bugs)
     if not _SWITCHES.fullmatch(switches):
-        raise InputError(f"{switches!r} is not a build: use clean, +BUG or -BUG with the bugs {', '.join(bugs)}")
+        raise InputError(
+            f"{switches!r} is not a build; use clean, +BUG or -BUG, where BUG is one of: {', '.join(bugs)}"
+        )
     chosen = set(bugs) if switches.startswith("-") else set()
     for sign, bug in re.findall(r"([+-])(\w+)", switches):
         if bug not in bugs:

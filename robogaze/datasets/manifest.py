@@ -84,8 +84,10 @@ class ManifestEntry(Data):
     def check_content(self, content_sha256: str) -> None:
         """Raise VideoError if the file's content does not match `sha256`."""
         if self.sha256 not in (None, content_sha256):
-            hashes = f"its sha256 is {content_sha256[:12]}..., not {self.sha256[:12]}..."
-            raise VideoError(f"{self.path} was replaced after the manifest was written: {hashes}; import it again")
+            hashes = f"its sha256 is {content_sha256[:12]}..., but the manifest gives {self.sha256[:12]}..."
+            raise VideoError(
+                f"{self.path} was replaced after the manifest was written: {hashes}; import the clip again"
+            )
 
     @property
     def stem(self) -> str:
@@ -260,7 +262,7 @@ def _entry(fields: dict[str, Any], source: str, folder: Path = Path()) -> Manife
         return entry.with_(path=_joined(folder, entry.path), initial_frame=initial_frame)
     except ValidationError as error:
         keys = ", ".join(ManifestEntry.model_fields)
-        raise InputError(f"{source}: {fault_of(error)}; an entry has: {keys}") from error
+        raise InputError(f"{source}: {fault_of(error)}; the keys of an entry are: {keys}") from error
 
 
 def _joined(folder: Path, path: Path) -> Path:

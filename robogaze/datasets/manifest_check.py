@@ -105,17 +105,21 @@ def _of_entry(
             yield "stale", f"{error}"
     for path in (entry.path if entry.sha256 is None else None, entry.initial_frame):
         if path is not None and path.is_file() and path.stat().st_mtime > written_s:
-            yield "stale", f"{path.name} was changed after the manifest was written; import it again"
+            yield "stale", f"{path.name} was changed after the manifest was written; import the clip again"
 
 
 def _of_timing(facts: DecodedFacts, usual_fps: float) -> Iterator[tuple[str, str]]:
     if abs(facts.fps / usual_fps - 1) > _RATE_TOLERANCE:
-        yield "odd rate", f"has {facts.fps:.2f} frames per second; the median of the manifest is {usual_fps:.2f}"
+        yield (
+            "odd rate",
+            f"has {facts.fps:.2f} frames per second; the median of the manifest's clips is {usual_fps:.2f}",
+        )
     gaps_s = [after - before for before, after in pairwise(facts.times_s)]
     uneven = [gap for gap in gaps_s if abs(gap - median(gaps_s)) > _DURATION_TOLERANCE_S]
     if uneven:
         lengths = f"{min(gaps_s):.3f} to {max(gaps_s):.3f} s"
         yield (
             "uneven frames",
-            f"{len(uneven)} of {len(gaps_s)} frames are shown longer or shorter than most ({lengths})",
+            f"{len(uneven)} of {len(gaps_s)} frames are shown longer or shorter than most frames (durations: "
+            f"{lengths})",
         )

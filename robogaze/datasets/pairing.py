@@ -121,10 +121,10 @@ def pair(references: Sequence[ClipAnnotation], systems: Sequence[System], *, mix
         if reference.status == "complete"
     }
     if not finished:
-        raise InputError(f"no reference is complete: those of {_some(by_clip)} are partial or unscored")
+        raise InputError(f"no reference is complete: the references of {_some(by_clip)} are partial or unscored")
     predicted = {clip_id for system in systems for clip_id in system.annotations}
     if not predicted & by_clip.keys():
-        raise InputError(f"no prediction has the id of a clip in the references (references: {_some(by_clip)}; "
+        raise InputError(f"no prediction has the clip id of a reference (references: {_some(by_clip)}; "
                          f"predictions: {_some(predicted)}); use the same clip ids in both")  # fmt: skip
     return Pairing(
         references=tuple(finished[clip_id] for clip_id in sorted(finished)),
@@ -164,7 +164,7 @@ def _check_same_file(reference: ClipAnnotation, prediction: ClipAnnotation) -> N
     known = {reference.clip_sha256, prediction.clip_sha256} - {None}
     if len(known) > 1:
         raise InputError(
-            f"{reference.clip_id}: {prediction.source} is about another file than {reference.source} (their sha256 "
+            f"{reference.clip_id}: {prediction.source} and {reference.source} are about different files (their sha256 "
             "differ); score the clip again"
         )
 
@@ -191,7 +191,7 @@ def _check_same_taxonomy(references: Sequence[ClipAnnotation], systems: Sequence
             first, second = list(by_fingerprint.values())[:2]
             raise InputError(
                 f"{system.name} is not one system: {first.source} and {second.source} were made with different "
-                "versions of the domain's files; `mixed` scores them anyway"
+                "versions of the domain's files; use `mixed` to score them anyway"
             )
 
 

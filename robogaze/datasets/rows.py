@@ -20,7 +20,7 @@ def read_rows(path: Path, kind: type[Row]) -> Iterator[tuple[str, Row]]:
             yield source, kind.model_validate(cells)
         except ValidationError as error:
             columns = ", ".join(kind.model_fields)
-            raise InputError(f"{source}: {fault_of(error)}; a row has: {columns}") from error
+            raise InputError(f"{source}: {fault_of(error)}; the columns of a row are: {columns}") from error
 
 
 def table_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:

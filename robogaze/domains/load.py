@@ -156,7 +156,7 @@ def _stage(file: YamlText, index: int) -> StageSpec:
         if isinstance(name, str) and isinstance(parameters, dict) and all(isinstance(word, str) for word in parameters):
             lines = {below[3:]: line for below, line in file.lines.items() if below[:3] == (*key, name)}
             return StageSpec(name=name, parameters=parameters, line=file.lines[key], lines=lines)
-    raise file.fault("a stage is a name, or a name with its parameters", key)
+    raise file.fault("a stage must be a name, or a name with its parameters", key)
 
 
 def _fingerprint(folders: Iterable[Path], judge: Path) -> str:

@@ -200,14 +200,14 @@ class SandboxedTemplates(SandboxedEnvironment):
         if depth > _DEEPEST_NODE or blocks > _DEEPEST_STATEMENT:
             return "nested too deeply"
         if not isinstance(node, _ALLOWED):
-            return f"'{type(node).__name__.lower()}' is not used in the templates of prompts"
+            return f"'{type(node).__name__.lower()}' is not allowed in the templates of prompts"
         if isinstance(node, nodes.Include):
             if not isinstance(node.template, nodes.Const) or not isinstance(node.template.value, str):
-                return "an include names one file, as a text"
+                return "an include must name one file, as a text"
             if node.ignore_missing:
-                return "an include names a file that exists; 'ignore missing' is not used"
+                return "an include must name a file that exists; 'ignore missing' is not allowed"
         if isinstance(node, nodes.List | nodes.Tuple) and not all(_is_constant_or_target(item) for item in node.items):
-            return "a list in a template holds texts and numbers only"
+            return "a list in a template may hold only texts and numbers"
         if isinstance(node, nodes.Filter) and (node.name not in self.filters or node.name.startswith("_")):
             return f"there is no filter {node.name!r}"
         if isinstance(node, nodes.Test) and node.name not in self.tests:

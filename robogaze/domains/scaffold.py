@@ -81,7 +81,7 @@ def scaffold(folder: Path) -> tuple[Path, ...]:
     if name in domain_folders():
         raise InputError(f"{name} is a built-in domain; choose another name")
     if folder.exists():
-        raise InputError(f"{folder} exists; choose a folder that does not")
+        raise InputError(f"{folder} exists; choose a folder that does not exist yet")
     files = {folder / relative: content for relative, content in _FILES.items()}
     try:
         for path, content in files.items():

@@ -60,7 +60,7 @@ async def evaluate_bugs_async(
         unreferenced += others
     if all(play.annotation is None for play in plays):
         raise InputError(
-            f"no play is of an environment with a list of bugs (environments: {', '.join(environments)}; "
+            f"no play belongs to an environment with a list of bugs (environments: {', '.join(environments)}; "
             f"plays: {', '.join(unreferenced) or 'none'})"
         )
     await ask_ahead(opened, lambda planned: _judge_plays(plays, planned, rules))

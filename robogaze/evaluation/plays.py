@@ -46,7 +46,8 @@ def environments_in(references: Iterable[ClipAnnotation]) -> Mapping[str, ClipAn
         other = found.setdefault(reference.clip_id, reference)
         if other is not reference:
             raise InputError(
-                f"{reference.clip_id} has two lists of bugs, {other.source} and {reference.source}; name one of them"
+                f"{reference.clip_id} has two lists of bugs, {other.source} and {reference.source}; pass only "
+                f"one of them"
             )
     return found
 

@@ -105,7 +105,7 @@ def _baseline(pairing: Pairing, config: EvaluationConfig) -> int | None:
     if config.baseline is None:
         return None
     if config.baseline not in names:
-        raise InputError(f"the baseline {config.baseline} is none of the predictions: {', '.join(names)}")
+        raise InputError(f"the baseline {config.baseline} is not among the predictions:  {', '.join(names)}")
     return names.index(config.baseline)
 
 
@@ -113,8 +113,8 @@ def _check_times(references: Sequence[ClipAnnotation], config: EvaluationConfig)
     events = [event for reference in references for event in reference.findings]
     if config.use != "similarity" and events and not any(event.spans for event in events):
         raise InputError(
-            f"no reference event has a time, and the convention {config.convention} matches by time; "
-            "--convention descriptions matches by descriptions alone"
+            f"no reference event has a time, but the convention {config.convention} matches by time; "
+            "use --convention descriptions to match by descriptions alone"
         )
 
 

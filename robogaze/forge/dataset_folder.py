@@ -37,7 +37,7 @@ def dataset_lock(out: Path, hidden: str, settings: Mapping[str, Any], made: str)
     with lock:
         text = json.dumps(dict(settings), ensure_ascii=False, indent=1) + "\n"
         if path.is_file() and path.read_text(encoding="utf-8") != text:
-            raise RunError(f"{out} was {made} with other settings ({path} has them); choose another --out")
+            raise RunError(f"{out} was {made} with other settings ({path} lists them); choose another --out")
         if not path.is_file():
             write_whole(path, text)
         yield
@@ -49,7 +49,7 @@ def read_record(path: Path, kind: type[_Record]) -> _Record:
         return kind.model_validate_json(path.read_bytes())
     except ValidationError as error:
         place, message = first_fault(error)
-        raise InputError(f"{path}: {dotted(place)}: {message}; remove it and start again") from error
+        raise InputError(f"{path}: {dotted(place)}: {message}; remove the file and start again") from error
 
 
 def write_annotations(reports: Iterable[Report], out: Path) -> None:

@@ -26,7 +26,10 @@ from robogaze.stats.interval import estimate
 from robogaze.stats.proportions import wilson
 from robogaze.stats.resample import Clusters, Resamples, draw_resamples, mean, mean_rows, ratio
 
-RULE = "found: an event of the same type overlaps the glitch in time (frames); noticed: any event does"
+RULE = (
+    "found: an event of the same type overlaps the glitch in time (frames); noticed: any event overlaps the "
+    "glitch in time"
+)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ def read_memory(root: Path, environment: str) -> EnvironmentMemory:
     try:
         return EnvironmentMemory.model_validate_json(path.read_bytes())
     except ValidationError as error:
-        raise InputError(f"{path} is damaged ({fault_of(error)}); remove it to begin without memory") from error
+        raise InputError(f"{path} is damaged ({fault_of(error)}); remove the file to begin without memory") from error
 
 
 def write_memory(root: Path, memory: EnvironmentMemory) -> None:

@@ -70,7 +70,7 @@ def check_plays(environments: Sequence[str], options: PlayOptions) -> Domain:
     """
     options.check()
     if len(set(environments)) != len(environments):
-        raise InputError("an environment is named twice; give `sessions` to play it several times")
+        raise InputError("an environment is listed twice; use `sessions` to play an environment several times")
     domain = load_domain(options.domain)
     if options.agent not in domain.agents:
         known = ", ".join(domain.agents) or "none"

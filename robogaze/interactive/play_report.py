@@ -83,6 +83,6 @@ def _clip(play: PlayId, session: PlaySession, uri: str) -> Clip:
 
 def _coverage(session: PlaySession) -> Coverage:
     if not session.decided:
-        return Coverage(state="not_examined", reason="no step was decided by a model")
+        return Coverage(state="not_examined", reason="a model decided none of the steps")
     steps, budget = session.trace.steps, session.options.budget
-    return Coverage(state="partial", reason=f"only what {steps} of {budget} steps reached was examined")
+    return Coverage(state="partial", reason=f"only the part that {steps} of {budget} steps reached was examined")

@@ -337,7 +337,7 @@ class PlaySession:
         if len(faults) >= agent.failures_in_a_row:
             kind, _, message = faults[0].partition(": ")
             self.stopped = "failures in a row"
-            text = f"{agent.failures_in_a_row} commands in a row had no usable reply; the first: {message}"
+            text = f"{agent.failures_in_a_row} commands in a row had no usable reply; the first failure: {message}"
             self.failures.append(Failure(stage=ENVIRONMENT_STAGE, kind=FAULT_KINDS[kind], message=text))
         elif self.trace.repeats(agent.loop_steps):
             self.stopped = "a loop"

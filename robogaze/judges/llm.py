@@ -87,8 +87,9 @@ class ModelJudge:
     def note(self) -> str:
         """The model and the rubric, and how to measure them."""
         return (
-            f"Similarities are by the model {self._model.name or self._model.url} with the rubric {self.rubric.id}, "
-            "from the texts alone; measure it against ratings by people with: robogaze judge-check."
+            f"The model {self._model.name or self._model.url} gives the similarities with the rubric "
+            f"{self.rubric.id}, "
+            "from the texts alone. To measure this judge against ratings by people, run: robogaze judge-check."
         )
 
     async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
@@ -150,7 +151,7 @@ class ModelJudge:
                 fault = str(error)
                 again = {"answer": completion.text[:_SENT_BACK], "error": fault}
                 parts = (self._question(pair), self._prompts.render("retry", again))
-        return unscored(f"no valid answer in {TRIES} tries; the last: {fault}")
+        return unscored(f"no valid answer in {TRIES} tries; fault of the last answer: {fault}")
 
     def _question(self, pair: DescriptionPair) -> str:
         rubric = self.rubric.file
@@ -201,6 +202,6 @@ def open_model_judge(spec: JudgeSpec) -> ModelJudge:
     try:
         config = ModelsConfig.read(spec.value)
     except InputError as error:
-        raise InputError(f"a judge is offline, table:FILE or a model; {error}") from error
+        raise InputError(f"a judge must be 'offline', 'table:FILE' or a model; {error}") from error
     answers = spec.answers or user_cache_path("robogaze") / "answers.sqlite"
     return ModelJudge(read_rubric(spec.rubric), config, answers, spec.environ, spec.sample)

@@ -106,8 +106,8 @@ class TableJudge:
             return pair.silent or unscored(f"{self.path.name} does not hold the pair ({_named(described)})")
         if self.asked.setdefault(named, pair.prediction) != pair.prediction:
             raise InputError(
-                f"{self.path}: {_named(named)}: two systems use these ids for different events; name the pairs by "
-                "'reference' and 'prediction', their descriptions"
+                f"{self.path}: {_named(named)}: two systems use these ids for different events; identify the pairs by "
+                "their descriptions ('reference' and 'prediction')"
             )
         return Judgement(similarity)
 

@@ -96,7 +96,7 @@ def read_frames(
     decoded = DECODERS.load(decoder)(path, start_s or 0.0)
     first = next(decoded, None)
     if first is None:
-        raise VideoError(f"{path} has a video stream without a frame{'' if whole else ' in the part asked for'}")
+        raise VideoError(f"{path} has a video stream without a frame{'' if whole else '  in the requested part'}")
     frames = _timed(path, first, decoded)
     yield from frames if whole else _part(path, frames, start_s or 0.0, inf if end_s is None else end_s)
 
@@ -125,7 +125,7 @@ def _timed(path: Path, first: DecodedFrame, rest: Iterator[DecodedFrame]) -> Ite
 
 def _where(number: int, time_s: float, start_s: float) -> str:
     """A frame in messages: by its number, or by its time if reading started later in the file."""
-    return f"the frame of {time_s:.3f} s" if start_s else f"frame {number}"
+    return f"the frame at {time_s:.3f} s" if start_s else f"frame {number}"
 
 
 def _part(path: Path, frames: Iterator[Frame], start_s: float, end_s: float) -> Iterator[Frame]:
@@ -143,7 +143,9 @@ def _part(path: Path, frames: Iterator[Frame], start_s: float, end_s: float) -> 
             number += 1
     else:
         if isfinite(end_s) and end_s - shown_until_s >= frame.duration_s:
-            raise VideoError(f"{path} ends at {shown_until_s:.3f} s, before the part from {start_s} to {end_s} s does")
+            raise VideoError(
+                f"{path} ends at {shown_until_s:.3f} s, before the end of the part from {start_s} to {end_s} s"
+            )
     if first is None:
         until = f"{end_s} s" if isfinite(end_s) else "the end"
         raise VideoError(f"{path} shows no frame in the part from {start_s} to {until}")

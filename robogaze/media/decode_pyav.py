@@ -222,7 +222,7 @@ def _decoded(
 
 def _damaged(path: Path, number: int, start_s: float, reason: str = "") -> VideoError:
     where = f"frame {number}, counted from the key frame before {start_s} s," if start_s else f"frame {number}"
-    return VideoError(f"{path} is damaged near {where}{reason}; to judge it as it looks, {REENCODE}")
+    return VideoError(f"{path} is damaged near {where}{reason}; to judge the video as players show it, {REENCODE}")
 
 
 def quarters_of(rotation: int, path: Path) -> int:

@@ -171,7 +171,7 @@ class DecodedClip:
                     found += 1
                     yield part[0] + frame.number, frame.image
             if found < len(part):
-                raise VideoError(f"{source} has changed since it was decoded: it lacks frames")
+                raise VideoError(f"{source} has changed since it was decoded: frames are missing")
 
     def label(self, number: int) -> str:
         """The label of a frame: its number and its time."""
@@ -330,7 +330,7 @@ def _views(path: Path, frame: Frame, layout: Layout, *, detected: bool) -> tuple
     if detected and not fillers_are_black(frame.image, layout):
         raise VideoError(
             f"{path} starts like a 2x2 grid with a black panel, but the panel is not black at frame {frame.number}; "
-            "name the layout (--layout single, or 2x2:NAME,NAME,NAME,NAME with - for a panel to drop)"
+            "name the layout (--layout single, or 2x2:NAME,NAME,NAME,NAME with - for a panel that should be dropped)"
         )
     return views
 

@@ -20,7 +20,7 @@ _TRACKS, _TRACK, _TRACK_NUMBER, _TRACK_TYPE = bytes.fromhex("1654ae6b"), b"\xae"
 _CLUSTER, _GROUP, _BLOCKS = bytes.fromhex("1f43b675"), b"\xa0", frozenset({b"\xa3", b"\xa1"})
 _PARENTS = frozenset({_SEGMENT, _TRACKS, _TRACK, _CLUSTER, _GROUP})
 _VIDEO, _LACED = 1, 0x06
-_WAY_OUT = "copy it or write it again"
+_WAY_OUT = "copy or write the file again"
 
 
 def check_whole(path: Path) -> None:
@@ -29,7 +29,7 @@ def check_whole(path: Path) -> None:
         if path.is_dir():
             raise VideoError(f"{path} is a folder, not a video; name its files, or use {path}/*.mp4")
         if path.exists() and not path.is_file():
-            raise VideoError(f"{path} is not a regular file; save the video to one first")
+            raise VideoError(f"{path} is not a regular file; save the video to a regular file first")
         with path.open("rb") as file:
             fault = _fault(file, path.stat().st_size)
     except FileNotFoundError as error:
@@ -158,4 +158,4 @@ def _number(data: bytes) -> tuple[bytes, int | None]:
 
 
 def _cut_short(missing: int) -> str:
-    return f"is cut short or damaged: its boxes declare {missing} bytes more than it has; {_WAY_OUT}"
+    return f"is cut short or damaged: its boxes declare {missing} bytes more than the file has;  {_WAY_OUT}"

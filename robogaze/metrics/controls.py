@@ -29,12 +29,13 @@ LATE = 0.7
 
 TYPE_PRIOR = "type_prior"
 TYPE_PRIOR_RULE = (
-    "reports one event in every clip: the most frequent type of the other clips, at the median start and end and with "
-    "the median severity it has there; its description is the type's name, compared by the judge."
+    "reports one event in every clip: the most frequent type of the other clips, with the median start, end and "
+    "severity of that type in the other clips. The judge compares the name of the type as the description."
 )
 SHUFFLED_RULE = (
-    "A system's floor is what it scores with its own events on other clips, drawn at random within each data set and "
-    "from other prompts, compared by the judge."
+    "A system's floor is its score when its events are moved to other clips. The clips are drawn at random "
+    "within each data set and "
+    "from other prompts, and the judge compares the descriptions."
 )
 
 EventLabel = tuple[str | None, str | None]
@@ -105,21 +106,22 @@ _ALL = (
     Control(
         "whole_clip",
         "reports one event over the whole of every clip, without dimension or severity; its description counts as "
-        "right (S = 1) for whichever reference event it is matched to.",
+        "right (S = 1) for any reference event that it is matched to.",
         True,
         _from_share(0.0, "whole_clip"),
     ),
     Control(
         "last_30_percent",
         "reports one event over the last 30 percent of every clip, without dimension or severity; its description "
-        "counts as right (S = 1) for whichever reference event it is matched to.",
+        "counts as right (S = 1) for any reference event that it is matched to.",
         True,
         _from_share(LATE, "last_30_percent"),
     ),
     Control(
         "constant_severity",
-        f"repeats the reference with severity {SEVERITY} for every event (S = 1 with its own, 0 with all others), so "
-        "only its severity columns say anything.",
+        f"repeats the reference with severity {SEVERITY} for every event (S = 1 with the same event, 0 with all "
+        f"other events), so "
+        "only its severity columns are informative.",
         True,
         _constant_severity,
     ),

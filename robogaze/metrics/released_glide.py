@@ -45,7 +45,9 @@ def score(clips: Sequence[ReleasedClip]) -> ReleasedScores:
         # Quirk A'7: of several videos with one name only the last counts, and ".mp4" is no part of a name.
         name = clip.id.replace(".mp4", "")
         if clip.predictions is None and name in named and named[name].predictions is not None:
-            raise ValueError(f"{name}: two videos have this name and the later has no prediction; rename one of them")
+            raise ValueError(
+                f"{name}: two videos have this name, and the second video has no prediction; rename one of them"
+            )
         named[name] = clip
     # Quirk A'7: a video without a report leaves every sum, its references with it.
     scored = [

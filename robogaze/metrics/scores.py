@@ -137,7 +137,7 @@ _ALL = (
     _field_metric(
         "f1_iou",
         "F1 x IoU",
-        "2 * sum of S * IoU over matched pairs / (N + M), of references with a time.",
+        "2 * sum of S * IoU over matched pairs / (N + M), only for references with a time.",
         "timed",
         "similarity_iou",
     ),
@@ -159,10 +159,12 @@ _ALL = (
     Metric(
         "severity_weighted_f1",
         "Severity-weighted F1",
-        "Harmonic mean of P = sum of S * k over matched pairs / sum of k over predictions, with k the predicted "
-        "severity, and R = sum of S * k over matched pairs / sum of k over references, with k the reference severity; "
-        "a prediction without a severity weighs 5 and earns nothing, a reference without one is left out; 0 where a "
-        "side has no events, NaN where the reference has and grades none.",
+        "Harmonic mean of P and R. P = sum of S * k over matched pairs / sum of k over predictions, where k is "
+        "the predicted "
+        "severity. R = sum of S * k over matched pairs / sum of k over references, where k is the reference severity. "
+        "A prediction without a severity weighs 5 and earns nothing; a reference without a severity is left out. "
+        "The value is 0 if a "
+        "side has no events, and NaN if the reference has events, but none with a severity.",
         "clip",
         "events",
         ("predictions", "references_graded"),
@@ -172,7 +174,7 @@ _ALL = (
         "severe_recall",
         "Sev-R",
         "Share of the reference events of severity 4 or 5 that are recovered: a predicted event of the same dimension "
-        "shares time with it. No judge is asked.",
+        "shares time with the reference event. No judge is asked.",
         "corpus",
         "events",
         ("references_severe",),
@@ -189,7 +191,7 @@ _ALL = (
     _clip_metric(
         "detection_precision",
         "Detection precision",
-        "Share of the clips reported with events whose reference has events.",
+        "Of the clips that were reported with events, the share whose reference has events.",
         "faulty_found",
         "alarms",
     ),
@@ -212,7 +214,7 @@ _ALL = (
         _field_metric(
             f"tiou_f1_{percent}",
             f"tIoU F1 at 0.{percent // 10}",
-            f"2 * matched pairs with an IoU of at least 0.{percent // 10} / (N + M), of references with a time.",
+            f"2 * matched pairs with an IoU of at least 0.{percent // 10} / (N + M), only for references with a time.",
             "timed",
             f"tiou_{percent}",
         )
@@ -242,7 +244,7 @@ _ALL = (
     _field_metric(
         "desc_f1_dimension",
         "Description F1 with dimension",
-        "2 * sum of S over matched pairs with the same dimension / (N + M), of references with a dimension.",
+        "2 * sum of S over matched pairs with the same dimension / (N + M), only for references with a dimension.",
         "dimensioned",
         "similarity_dimension",
     ),

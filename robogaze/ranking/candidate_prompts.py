@@ -52,7 +52,7 @@ def read_prompts(path: Path) -> dict[str, str]:
     for source, row in read_rows(path, _PromptRow):
         clip_id = row.clip_id or (None if row.path is None else stem_of(row.path.stem))
         if clip_id is None:
-            raise InputError(f"{source}: a row needs clip_id, or path as in a manifest")
+            raise InputError(f"{source}: a row needs the field clip_id, or the field path as in a manifest")
         if found.setdefault(clip_id, row.prompt_id) != row.prompt_id:
             raise InputError(f"{source}: {clip_id} has two prompts, {found[clip_id]} and {row.prompt_id}")
     return found
@@ -66,6 +66,7 @@ def prompt_key(clips: Sequence[ReadClip]) -> str:
             return name
     missing = next(clip for clip in scored if clip.instruction is None)
     raise InputError(
-        f"the prompt of {missing.id} is not known: it has no prompt_id and no instruction; name the prompts of all "
+        f"the prompt of {missing.id} is not known, because the clip has no prompt_id and no instruction; name "
+        f"the prompts of all "
         "clips in a file with clip_id and prompt_id (`prompts`)"
     )

@@ -18,7 +18,7 @@ def _truth(value: Any) -> Any:
     """A yes or no; texts and numbers as in tables."""
     text = str(value).strip().lower()
     if text not in _TRUTH:
-        raise ValueError(f"{value!r} is none of: {', '.join(_TRUTH)}")
+        raise ValueError(f"{value!r} is not allowed; allowed values: {', '.join(_TRUTH)}")
     return _TRUTH[text]
 
 
@@ -87,5 +87,5 @@ def _number(value: Any, place: str) -> float:
     except (TypeError, ValueError):
         number = float("nan")
     if isinstance(value, bool) or not isfinite(number):
-        raise InputError(f"{place}: a score must be a finite number, higher for better, not {value!r}")
+        raise InputError(f"{place}: a score must be a finite number (higher is better), not {value!r}")
     return number

@@ -134,7 +134,7 @@ def rank(
     if not sources:
         raise SourceError("no run is given")
     if labels is None and scores is not None:
-        raise OptionError("`scores` need `labels`: which clips people find usable")
+        raise OptionError("`scores` need `labels`, which say whether people find a clip usable")
     chosen = weights if isinstance(weights, RankingWeights) else read_weights(weights)
     key, grouped, unplaced = _grouped(read_clips(sources, mixed=config.mixed), prompts)
     ranked = tuple(_ranked(prompt, clips, config, chosen) for prompt, clips in sorted(grouped.items()))
@@ -158,7 +158,7 @@ def _grouped(
 ) -> tuple[str, dict[str, list[ReadClip]], tuple[Unranked, ...]]:
     """The name of the key, the clips by prompt, and those whose prompt is not known and that have no report."""
     if not any(clip.candidate for clip in clips):
-        raise InputError("no clip has a report that judges something; run `robogaze score` first")
+        raise InputError("no clip has a report with any judged dimension; run `robogaze score` first")
     if prompts is None:
         key = prompt_key(clips)
         of = {clip.id: prompt for clip in clips if (prompt := KEYS[key](clip)) is not None}

@@ -45,7 +45,7 @@ def read_clips(sources: Sequence[NamedSource], *, mixed: bool) -> tuple[ReadClip
     if len(origins) > 1 and not mixed:
         (first, place), (second, other_place) = list(origins.items())[:2]
         what = "pipelines" if first[0] == second[0] else "domains"
-        raise InputError(f"{place} and {other_place} were made with different {what}; --mixed ranks them anyway")
+        raise InputError(f"{place} and {other_place} were made with different {what}; use --mixed to rank them anyway")
     runs = Counter(clip.run for clip in clips)
     shared = {name for name, number in Counter(clip.id for clip in clips).items() if number > 1}
     if len(runs) < len(sources) and shared:
@@ -83,7 +83,10 @@ def _reports(source: NamedSource) -> Iterator[tuple[str, Report]]:
     assert not isinstance(source.source, str | Path)
     for report in source.source:
         if not isinstance(report, Report):
-            raise InputError("an annotation does not show what stayed undecided, so it cannot be ranked; pass reports")
+            raise InputError(
+                "an annotation does not show what stayed undecided, so annotations cannot be ranked; pass "
+                "reports instead"
+            )
         yield "", report
 
 

@@ -56,7 +56,7 @@ def _caption(image: FrameImage) -> str:
 
 def _schema(rendered: RenderedRequest) -> str:
     schema = rendered.request.schema
-    return "none: the model may reason before it answers" if schema is None else json.dumps(schema, indent=1)
+    return "no schema: the model may reason before it answers" if schema is None else json.dumps(schema, indent=1)
 
 
 def as_json(rendered: RenderedStage) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def as_page(rendered: RenderedStage) -> str:
     title = escape(f"What the model gets: pipeline {rendered.pipeline}, stage {rendered.stage}, clip {rendered.clip}")
     shown: set[str] = set()
     sections = [_section(number, request, shown) for number, request in enumerate(rendered.requests, start=1)]
-    source = "the simplest valid ones" if rendered.run is None else f"those of {rendered.run}"
+    source = "the simplest valid answers" if rendered.run is None else f"from {rendered.run}"
     note = f'<p class="note">Answers of earlier stages: {escape(source)}. {escape(rendered.note)}</p>'
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'

@@ -104,7 +104,7 @@ def models_of_run(run: Path) -> ModelsConfig | None:
     """The models of a run folder; None for a run without models. Raises InputError if the folder holds no run."""
     configuration = configuration_of(run)
     if not configuration:
-        raise InputError(f"{run} holds no run (there is no run.json)")
+        raise InputError(f"{run} is not a run folder: it has no run.json")
     models = configuration["models"]
     return None if models is None else ModelsConfig.model_validate(models)
 
@@ -173,5 +173,7 @@ async def _render(
         if request.stage == stage and request.attempt == 1
     )
     failures: Mapping[str, Any] = {failure.stage: failure for failure in end.failures}
-    reason = next((failure.message for failure in failures.values()), "the earlier answers leave nothing to ask")
+    reason = next(
+        (failure.message for failure in failures.values()), "after the earlier answers there is nothing left to ask"
+    )
     return replace(rendered, requests=requests, note="" if requests else f"{stage} sends no request: {reason}")

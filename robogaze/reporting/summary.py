@@ -210,8 +210,8 @@ def unmeasured(summary: AnySummary) -> str:
         return ""
     clips = f"{sum(number > 0 for number in gaps)} of {count(len(gaps), 'clip')} with a report"
     return (
-        f"In {clips} some frames could not be measured, for up to {count(max(gaps), 'event type')}; "
-        "faults in those frames are missed (the notes of each clip name them)."
+        f"In {clips}, some frames could not be measured, for up to {count(max(gaps), 'event type')}; "
+        "faults in these frames are missed (the notes of each clip name the frames)."
     )
 
 
@@ -221,7 +221,7 @@ def only_evidence(summary: AnySummary) -> str:
     if not number:
         return ""
     clips = f"{number} of {count(len(summary.reports), 'clip')} with a report"
-    return f"In {clips} a measurement is too uncertain to be an event; the notes of each clip name it."
+    return f"In {clips}, a measurement is too uncertain to be an event; the notes of each clip name the measurement."
 
 
 def cost_line(summary: AnySummary) -> str:

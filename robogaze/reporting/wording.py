@@ -45,7 +45,7 @@ def _bounded(total: Total, known: str, noun: str) -> str:
         return f"{known}{after}"
     if total.unknown == total.values:
         return f"{noun} not known".strip()
-    return f"at least {known}{after} (not known for {total.unknown} of {total.values})"
+    return f"at least {known}{after} (not known for {total.unknown} of {total.values} values)"
 
 
 def seconds(start: float, end: float) -> str:

@@ -168,7 +168,7 @@ class Arrivals:
                 self._read(path)
             except InputError as error:
                 if self._faults.get(path) != str(error):
-                    _log.warning("%s; it is read again", error)
+                    _log.warning("%s; this path will be read again", error)
                 self._faults[path] = str(error)
             yield from self._listed.get(path, ())
 
@@ -205,7 +205,7 @@ def _id(parts: Sequence[str]) -> str:
 
 def _videos(folder: Path) -> list[_Listed]:
     if not folder.is_dir():
-        raise InputError(f"{folder} is not a folder at present")
+        raise InputError(f"{folder} is currently not a folder")
     return [
         _Listed(f"{folder}\0{video}", folder / video, place_of(video, folder.resolve().name))
         for video in ImportSource.of(folder).videos

@@ -18,7 +18,7 @@ def named_checkpoints(checkpoints: Mapping[str, str | Path] | Iterable[str | Pat
     for name, path in items:
         if name in named or name in ("", "..") or name != Path(name).name:
             why = "is the name of two checkpoints" if name in named else "cannot be the name of a folder"
-            raise OptionError(f"{name or 'an empty text'} {why}; give another: NAME=PATH")
+            raise OptionError(f"{name or 'an empty text'} {why}; give another name: NAME=PATH")
         named[name] = Path(path)
     return named
 

@@ -44,7 +44,9 @@ def _with_line(entry: ManifestEntry, line: ManifestLine, stored: StoredRun) -> M
         return known
     fields = {name: getattr(line, name) for name in _KEPT}
     if changed := [name for name, value in fields.items() if getattr(entry, name) != value]:
-        _log.warning("%s: the %s changed after it was scored; the report is kept", line.clip_id, " and ".join(changed))
+        _log.warning(
+            "%s: the %s changed after the clip was scored; the report is kept", line.clip_id, " and ".join(changed)
+        )
     return known.with_(**fields)
 
 

@@ -297,7 +297,7 @@ class Monitor:
         self._add("dropped")
         dropped = self._counts["dropped"]
         if dropped & (dropped - 1) == 0:  # 1, 2, 4, 8, ... so that a log is not flooded
-            self._fail(f"a clip was dropped, because {reason}; {dropped} dropped so far")
+            self._fail(f"a clip was dropped, because {reason}; clips dropped so far: {dropped}")
         return False
 
     def _fail(self, message: str, counted: str | None = None) -> None:
@@ -313,7 +313,8 @@ def _copied(frames: Any) -> Any:
     found = np.array(frames.detach().cpu().numpy() if hasattr(frames, "detach") else frames, copy=True)
     if found.dtype != np.uint8 or found.ndim != 4 or found.shape[3] != 3 or not len(found):
         raise ValueError(
-            f"frames of {found.dtype} and shape {found.shape}; give uint8 and shape (frames, height, width, 3)"
+            f"frames have type {found.dtype} and shape {found.shape}; give type uint8 and shape (frames, height, "
+            f"width, 3)"
         )
     return found
 

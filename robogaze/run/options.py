@@ -67,7 +67,8 @@ class RunOptions:
         capped = self.max_calls is not None or self.max_cost_usd is not None
         if self.engine != "local" and (capped or (limited and self.engine != "datatrove")):
             raise OptionError(
-                f"with `engine` {self.engine}, several processes call the models, and no limit holds for all of them; "
+                f"with `engine` {self.engine}, several processes call the models, so a limit cannot hold for all "
+                f"processes together; "
                 "remove `max_calls`, `max_cost_usd` and the limits of calls and cost in the models file, or use "
                 "`engine` local"
             )

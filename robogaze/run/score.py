@@ -67,7 +67,7 @@ class RunResult:
         """The view in a notebook: the number of clips, and the reports, worst first."""
         worst_first = sorted(self.reports, key=lambda report: -sum(event.severity or 0 for event in report.events))
         counts = [count(len(self.reports), "report")]
-        counts += [f"the worst {_SHOWN_REPORTS} are shown"] if len(self.reports) > _SHOWN_REPORTS else []
+        counts += [f"the worst {_SHOWN_REPORTS} reports are shown"] if len(self.reports) > _SHOWN_REPORTS else []
         counts += [f"{count(len(self.unreadable), 'clip')} unreadable"] if self.unreadable else []
         counts += [f"stopped early: {escape(str(self.stopped))}"] if self.stopped is not None else []
         return f"<p>{'; '.join(counts)}</p>" + "".join(map(report_html, worst_first[:_SHOWN_REPORTS]))

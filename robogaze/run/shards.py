@@ -65,7 +65,8 @@ def check_count(run: Path, count: int) -> None:
         before = path.name.rpartition("-")[2]
         if before != f"{count}":
             raise RunError(
-                f"{path.parent} contains {before} shards; use {before} shards again, or remove it to start with {count}"
+                f"{path.parent} contains {before} shards; use {before} shards again, or remove the folder to "
+                f"start with {count} shards"
             )
 
 

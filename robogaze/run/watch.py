@@ -256,7 +256,7 @@ class Watch:
             with await in_thread(open_run, list(entries.values()), self._setup, options, self._environ) as run:
                 for clip_id, changed in run.plan.replaced.items():
                     what = f"{checkpoint.name}: {clip_id} changed after it was scored ({changed})"
-                    _log.warning("%s; it is scored again", what)
+                    _log.warning("%s; the clip is scored again", what)
                 async with aclosing(run.execute()) as results:
                     async for _ in results:
                         pass

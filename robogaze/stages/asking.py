@@ -121,7 +121,7 @@ class Asker:
             self._record(query, request, model, round_, "invalid", error, completion)
             retry = RetryVariables(answer=completion.text[:2000], error=error)
             parts = (*asked, self.domain.prompts.render("retry", retry))
-        message = f"no valid answer in {TRIES} tries; the last: {error}"
+        message = f"no valid answer in {TRIES} tries; fault of the last answer: {error}"
         raise NoAnswer(_failure(query, FailureKind.INVALID_ANSWER, message))
 
     def request(self, query: Query, parts: Parts, model: Model, attempt: int) -> Request:
@@ -228,7 +228,7 @@ def _check_image_count(query: Query, model: Model) -> None:
     number, most = len(query.images) + len(query.extra_images), model.config.max_pictures
     if number > most:
         message = (
-            f"{query.stage} {query.subject} holds {number} pictures and max_pictures of {model.name} is {most}; "
-            "raise it if the server allows, or show fewer frames"
+            f"{query.stage} {query.subject} holds {number} pictures, but max_pictures of {model.name} is {most}; "
+            "raise max_pictures if the server allows more pictures, or show fewer frames"
         )
         raise NoAnswer(_failure(query, FailureKind.TOO_MANY_PICTURES, message))

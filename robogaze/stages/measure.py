@@ -130,7 +130,7 @@ class Measure(Stage):
                 raise ValueError(f"{rule.type} is not a type of {rule.dimension}")
         for name in self.partial:
             if name not in {rule.dimension for rule in self._event_rules}:
-                raise ValueError(f"partial names {name}, in which no rule makes an event")
+                raise ValueError(f"'partial' names the dimension {name}, but no rule makes an event in this dimension")
 
     def notes(self, domain: Domain, evidence: ClipSignals | None) -> tuple[str, ...]:
         """The limitations of the signals, the findings too uncertain for an event, and the allowed gaps."""
@@ -216,7 +216,7 @@ class Measure(Stage):
                 continue
             names = ", ".join(domain.types[kind].name for kind in types)
             if dimension in self.partial:
-                reason = f"measured in the pixels, which show some faults of these types: {names}"
+                reason = f"measured in the pixels, which show only some faults of these types: {names}"
                 coverage[dimension] = Coverage(state="partial", reason=reason)
             else:
                 coverage[dimension] = Coverage(
@@ -253,7 +253,7 @@ class Measure(Stage):
                 stage="measure",
                 dimension=rule.dimension,
                 kind=FailureKind.EVIDENCE_ONLY,
-                message=f"{when} is undecided: {rule.report_only}; check it yourself or run with a model",
+                message=f"{when} is undecided: {rule.report_only}; check the clip yourself or run with a model",
             )
 
     def _gap_failures(self, evidence: ClipSignals, context: Context, domain: Domain) -> Iterator[Failure]:

@@ -95,12 +95,12 @@ class Pipeline:
 
     def _not_examined(self, dimension: str, clip: Clip) -> Coverage:
         if dimension not in (*self.dimensions, *self.partial_dimensions):
-            reason = f"no stage of the pipeline {self.name} looks for it"
-            reason += "" if self.roles else "; that needs a model"
+            reason = f"no stage of the pipeline {self.name} looks for faults in this dimension"
+            reason += "" if self.roles else "; a model is needed"
         elif lacks := self._lacks(dimension, clip):
             reason = f"the clip has {' and '.join(f'no {need}' for need in lacks)}"
         else:
-            reason = "no stage has examined it"
+            reason = "no stage has examined this dimension"
         return Coverage(state="not_examined", reason=reason)
 
     async def run(self, context: Context, client: ModelClient) -> Context:
@@ -132,7 +132,7 @@ class Pipeline:
         lacks = " and ".join(
             f"an {need}" for need in dict.fromkeys(need for name in able for need in self._lacks(name, clip))
         )
-        message = f"every dimension that {self.name} can examine needs {lacks}, and this clip has none"
+        message = f"every dimension that {self.name} can examine needs {lacks}, but this clip has none"
         first = next(name for name, stage in self.stages if stage.examines())
         return Failure(stage=first, kind=FailureKind.NOTHING_TO_EXAMINE, message=message)
 
@@ -191,11 +191,16 @@ def _check_examined(spec: PipelineSpec, stages: Sequence[tuple[str, Stage]]) -> 
     for place in votes:
         line = spec.stages[place].line
         if place > votes[0]:
-            raise DomainError("there are two votes; the second would count the samples of the first", spec.path, line)
+            raise DomainError(
+                "only one vote is allowed, because a second vote would count the same samples again; remove one "
+                "of them",
+                spec.path,
+                line,
+            )
         samples = sum(stage.samples for _, stage in stages[:place] if isinstance(stage, Direct))
         if samples < 2:
-            few = f"the direct stages before it take {samples or 'none'} (parameter 'samples' of direct)"
-            raise DomainError(f"vote needs at least two samples, and {few}", spec.path, line)
+            few = f"the direct stages before the vote take {samples or 'none'} (parameter 'samples' of direct)"
+            raise DomainError(f"vote needs at least two samples, but {few}", spec.path, line)
 
 
 def _check_decided(spec: PipelineSpec, stages: Sequence[tuple[str, Stage]]) -> None:
@@ -205,7 +210,7 @@ def _check_decided(spec: PipelineSpec, stages: Sequence[tuple[str, Stage]]) -> N
     vote = _last(Vote, stages)
     verify = max((place for place, (_, stage) in enumerate(stages) if _decides(stage)), default=-1)
     if compose.accept_unverified and max(verify, vote) >= 0:
-        problem = f"would accept hypotheses that {stages[max(verify, vote)][0]} left undecided; remove it"
+        problem = f"would accept hypotheses that {stages[max(verify, vote)][0]} left undecided; remove this setting"
         line = _line(in_file, ("accept_unverified",))
         raise DomainError(f"compose.accept_unverified: {problem}", spec.path, line)
     undecided = [

@@ -76,11 +76,11 @@ def _reasons(tracks: Sequence[ObjectTrack], clip: DecodedClip) -> Mapping[int, s
     reasons = {}
     for place, track in enumerate(tracks):
         if 0 not in track.boxes:
-            reasons[place] = "it has no box in the first frame"
+            reasons[place] = "no box in the first frame"
         elif not can_follow(track.boxes[0], first, SIDE_PX):
-            reasons[place] = "it is too small"
+            reasons[place] = "too small"
         elif track.name not in followed and len(followed) == MOST_OBJECTS:
-            reasons[place] = f"no more than {MOST_OBJECTS} are followed"
+            reasons[place] = f"at most {MOST_OBJECTS} objects are followed"
         else:
             followed.add(track.name)
     return reasons

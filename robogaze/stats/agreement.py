@@ -34,12 +34,12 @@ def cohen(ratings: Ratings, *, by: Clusters | None = None, level: float = LEVEL)
     Undefined if both always give the same single label. Raises ValueError for a unit without exactly two places.
     """
     if any(len(unit) != 2 for unit in ratings):
-        raise ValueError("Cohen's kappa compares two raters: each unit needs two ratings, None where one is missing")
+        raise ValueError("Cohen's kappa compares two raters: each unit needs two ratings (None for a missing rating)")
     labels = _labels(ratings, "nominal")
     pairs = [[labels[rating] for rating in unit] if not any(map(_missing, unit)) else None for unit in ratings]
     both = np.array([pair for pair in pairs if pair is not None], dtype=np.intp).reshape(-1, 2)
     if not len(both):
-        return undefined("nothing was rated by both")
+        return undefined("no unit was rated by both")
     if np.ptp(both) == 0:
         return undefined(ALL_THE_SAME, n=len(both))
     from sklearn.metrics import cohen_kappa_score
@@ -63,7 +63,8 @@ def fleiss(ratings: Ratings, *, by: Clusters | None = None, level: float = LEVEL
         return undefined(NOT_TWICE, n=len(rated))
     if rated.min() != rated.max():
         return undefined(
-            f"units have {rated.min():.0f} to {rated.max():.0f} ratings and Fleiss' kappa needs one number for all; "
+            f"units have {rated.min():.0f} to {rated.max():.0f} ratings, but Fleiss' kappa needs the same number "
+            f"of ratings for all units; "
             "use Krippendorff's alpha",
             n=len(rated),
         )

@@ -120,7 +120,7 @@ def _why(value: Floats, ordered: Floats, count: NDArray[np.intp], shares: Floats
     why[np.isnan(shares).any(axis=-1)] = "the BCa correction is undefined here"
     why[same] = "every resample gives the same value"
     for index in np.argwhere(defined < MIN_DEFINED_SHARE):
-        why[tuple(index)] = f"it is undefined in {1 - defined[tuple(index)]:.0%} of the resamples"
+        why[tuple(index)] = f"the value is undefined in {1 - defined[tuple(index)]:.0%} of the resamples"
     why[np.isnan(value)] = "there is nothing to compute the value from"
     return why
 

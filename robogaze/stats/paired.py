@@ -292,7 +292,7 @@ def _why_unknown(sums: Sums, whole: Floats) -> str:
     """Why the resamples in which every system has a value do not determine the ranks; empty if they do."""
     resamples, systems = sums.drawn.shape[-2], len(whole)
     if whole.shape[1] < MIN_DEFINED_SHARE * resamples:
-        return f"a system is undefined in {1 - whole.shape[1] / resamples:.0%} of the resamples"
+        return f"the value of a system is undefined in {1 - whole.shape[1] / resamples:.0%} of the resamples"
     if not systems or all(len(members) < 2 for members in sums.strata):
         return "every resample holds the same clips"
     return ""

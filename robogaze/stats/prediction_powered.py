@@ -34,7 +34,7 @@ def calibrated_mean(predictions: Floats, labelled: Floats, truth: Floats, *, lev
     if labelled.shape != truth.shape:
         raise ValueError(f"the numbers of labelled predictions ({len(labelled)}) and labels ({len(truth)}) differ")
     if len(truth) < MIN_LABELS:
-        return undefined(f"{len(truth)} labels are fewer than {MIN_LABELS}", len(predictions))
+        return undefined(f"there are {len(truth)} labels, fewer than {MIN_LABELS}", len(predictions))
     if len(predictions) < 2:
         return undefined("there are fewer than two predictions", len(predictions))
     errors = labelled - truth
@@ -59,7 +59,7 @@ def calibrated_difference(
     """
     fewest = min(len(first), len(second))
     if fewest < MIN_LABELS:
-        return undefined(f"{fewest} labels are fewer than {MIN_LABELS}", n), nan, nan, nan
+        return undefined(f"there are {fewest} labels, fewer than {MIN_LABELS}", n), nan, nan, nan
     value = predicted[0] - float(first.mean() - second.mean())
     parts = ((predicted[1] ** 2, predicted[2]), _error(first), _error(second))
     error = sqrt(sum(variance for variance, _ in parts))

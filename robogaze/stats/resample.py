@@ -86,7 +86,7 @@ class Resamples:
         """
         clips = self.size if self.of is None else len(self.of)
         if rows.shape[-2] != clips:
-            raise ValueError(f"the resamples are drawn from {clips} clips, but the table has {rows.shape[-2]}")
+            raise ValueError(f"the resamples are drawn from {clips} clips, but the table has {rows.shape[-2]} rows")
         if not np.isfinite(rows).all():
             raise ValueError("the table holds a number that is not finite")
         total = _total(rows)

@@ -54,7 +54,9 @@ def alpha_u(
             rows[place] = _row(timeline, grain)
     value = float(_alpha_u(rows.sum(axis=0)))
     if np.isnan(value):
-        return undefined("all places are the same, so agreement cannot be distinguished from chance", n=sum(used))
+        return undefined(
+            "everything is marked or nothing is marked, so agreement cannot be distinguished from chance", n=sum(used)
+        )
     return estimate(value, rows, _alpha_u, n=sum(used), by=by, level=level)
 
 

@@ -131,7 +131,8 @@ class Adjudicator(Annotator):
         undecided = self.compared[clip_id].undecided(self._decisions(clip_id))
         if undecided:
             found = (
-                DraftProblem(event=each.id, field="choice", message="this is not decided yet") for each in undecided
+                DraftProblem(event=each.id, field="choice", message="this disagreement is not decided yet")
+                for each in undecided
             )
             return Refused(tuple(found))
         return super().submit(name, clip_id, base)
@@ -177,7 +178,7 @@ def open_adjudicator(
     lettered = {clip_id: _lettered(revisions) for clip_id, revisions in sorted(submitted.items()) if len(revisions) > 1}
     if not lettered:
         raise InputError(
-            f"no clip has submitted annotations of two annotators in {store.path}; annotate some: "
+            f"no clip in {store.path} has submitted annotations by two annotators; annotate clips with:  "
             "robogaze annotate CLIPS --as NAME"
         )
     records = {clip_id: clips.media.clip(clips.entries[clip_id]) for clip_id in lettered}
@@ -271,14 +272,16 @@ def _problems(decisions: Sequence[Decision], compared: ComparedClip) -> Iterator
             continue
         ids = {event.id for event in disagreement.events.values()}
         if bool(decision.events) != (decision.choice == "events") or not ids.issuperset(decision.events):
-            yield DraftProblem(event=disagreement.id, field="events", message="name events of this disagreement")
+            yield DraftProblem(event=disagreement.id, field="events", message="choose only events of this disagreement")
         if (decision.merged is not None) != (decision.choice == "merged"):
             yield DraftProblem(
-                event=disagreement.id, field="merged", message="only the choice of merging has a merged event"
+                event=disagreement.id,
+                field="merged",
+                message="a merged event is allowed only if the choice is 'merged'",
             )
         if decision.merged is not None and decision.merged.id != disagreement.id:
             yield DraftProblem(
-                event=disagreement.id, field="merged", message="a merged event has the disagreement's id"
+                event=disagreement.id, field="merged", message="a merged event must have the id of the disagreement"
             )
 
 

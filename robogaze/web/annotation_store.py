@@ -221,7 +221,7 @@ def open_store(path: Path, *, must_exist: bool = False) -> AnnotationStore:
     `must_exist`.
     """
     if must_exist and not path.is_file():
-        raise InputError(f"{path} does not exist; robogaze annotate makes it")
+        raise InputError(f"{path} does not exist; run robogaze annotate to create it")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         database = sqlite3.connect(path, timeout=5, isolation_level=None, check_same_thread=False)

@@ -162,7 +162,7 @@ class _ServedClips:
     def _clip_id(self, request: Request) -> str:
         clip_id = request.path_params["clip_id"]
         if clip_id not in self._annotator.entries:
-            raise _Unusable(404, error="there is no such clip; it may have been left out of the manifest")
+            raise _Unusable(404, error="this clip does not exist; it may have been left out of the manifest")
         return str(clip_id)
 
 
@@ -233,7 +233,7 @@ def _static() -> Endpoint:
     async def answer(request: Request) -> Response:
         path = files.get(request.path_params["name"])
         if path is None:
-            raise _Unusable(404, error="there is no such file")
+            raise _Unusable(404, error="this file does not exist")
         return FileResponse(path, media_type=_MEDIA_TYPES[path.suffix])
 
     return answer
@@ -249,4 +249,4 @@ async def _explain_error(request: Request, error: Exception) -> Response:
 
 
 async def _not_found(request: Request, error: Exception) -> Response:
-    return JSONResponse({"error": "there is no such page"}, 404)
+    return JSONResponse({"error": "this page does not exist"}, 404)

@@ -122,8 +122,9 @@ class ClipMedia:
         before = self.store.clip(clip.id)
         if before is not None and before.sha256 != clip.sha256 and self.store.has_revisions(clip.id):
             raise VideoError(
-                f"{clip.uri} has other content than the clip {clip.id} that was annotated; put the file back, or give "
-                "it another clip_id"
+                f"{clip.uri} has different content from the annotated clip {clip.id}; put the original file "
+                f"back, or give "
+                "this file another clip_id"
             )
 
     def _lock(self, clip_id: str) -> threading.Lock:

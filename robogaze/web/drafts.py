@@ -123,7 +123,7 @@ def problems(
         yield from _time_problems(event, clip, known_times_s)
         yield from _review_problems(event, offered)
     if draft.clean and any(event.verdict != "rejected" for event in draft.events):
-        yield DraftProblem(event=None, field="clean", message="a clean clip has no events")
+        yield DraftProblem(event=None, field="clean", message="a clip with events cannot be marked as clean")
 
 
 def missing(
@@ -133,20 +133,20 @@ def missing(
     verdicts = {event.id: event.verdict for event in draft.events}
     for event_id in offered or ():
         if verdicts.get(event_id) is None:
-            yield DraftProblem(event=event_id, field="verdict", message="accept, edit or reject it")
+            yield DraftProblem(event=event_id, field="verdict", message="accept, edit or reject this event")
     if not draft.clean and all(event.verdict == "rejected" for event in draft.events):
         yield DraftProblem(event=None, field="clean", message="mark an event, or mark the clip as clean")
     for event in draft.events:
         if event.verdict == "rejected":
             if not event.reason.strip():
-                yield DraftProblem(event=event.id, field="reason", message="say why it is rejected")
+                yield DraftProblem(event=event.id, field="reason", message="give the reason for rejecting this event")
             continue
         for field in ("dimension", "type", "severity", "spans"):
             if not getattr(event, field):
                 yield DraftProblem(event=event.id, field=field, message=f"{field} is missing")
         if event.type is not None and domain.dimension_of.get(event.type) not in (event.dimension, None):
             owner = domain.dimension_of[event.type]
-            yield DraftProblem(event=event.id, field="type", message=f"{event.type} is a type of {owner}")
+            yield DraftProblem(event=event.id, field="type", message=f"{event.type} is a type of the dimension {owner}")
 
 
 def frames_of(span: DraftSpan, clip: Clip) -> tuple[int, int]:
@@ -168,12 +168,20 @@ def _review_problems(event: DraftEvent, offered: Mapping[str, DraftEvent] | None
     model_event = None if offered is None else offered.get(event.id)
     if model_event is None:
         if event.origin != "person" or event.verdict is not None:
-            yield DraftProblem(event=event.id, field="origin", message="no model reports this event")
+            yield DraftProblem(
+                event=event.id,
+                field="origin",
+                message="no model reports this event, so it must be a person's event without a verdict",
+            )
     elif event.origin == "person":
-        yield DraftProblem(event=event.id, field="origin", message="a model reports this event")
+        yield DraftProblem(
+            event=event.id, field="origin", message="a model reports this event, so it cannot be a person's event"
+        )
     elif event.verdict == "accepted" and _content(event) != _content(model_event):
         yield DraftProblem(
-            event=event.id, field="verdict", message="the event was changed, so it is edited, not accepted"
+            event=event.id,
+            field="verdict",
+            message="the event was changed, so its verdict must be edited, not accepted",
         )
 
 

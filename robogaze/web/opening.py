@@ -76,7 +76,7 @@ def open_annotator(
     if taxonomy != domain.ref.taxonomy:
         raise InputError(
             f"the annotations in {store.path} use another taxonomy than {options.domain}; name another `store`, or the "
-            f"domain that they were made with ({store.settings().get('domain')})"
+            f"domain of these annotations ({store.settings().get('domain')})"
         )
     store.setting("domain", options.domain)
     media = ClipMedia(store, store.path.with_name(f"{store.path.name}{PROXIES}"))
@@ -85,7 +85,7 @@ def open_annotator(
     readable = {clip_id: entry for clip_id, entry in known.items() if clip_id in durations_s}
     unreadable = tuple(entry for clip_id, entry in known.items() if clip_id not in durations_s)
     if not readable:
-        raise InputError(f"none of the {len(entries)} clips can be read; robogaze dataset check says why")
+        raise InputError(f"none of the {len(entries)} clips can be read; run robogaze dataset check to see why")
 
     def given(path: Path | None, author: str | None = None) -> dict[str, ClipAnnotation]:
         return {} if path is None else annotations_for(path, readable, options.domain, author)

@@ -136,7 +136,7 @@ def _counts(draft: ClipDraft) -> tuple[int, int, int, int]:
 
 def _share(rows: Floats, strata: Sequence[str], units: Sequence[str], n: int, level: float) -> Estimate:
     if n == 0:
-        return undefined("there is no such event in the reviewed clips")
+        return undefined("the reviewed clips have no event of this kind")
     sums = draw_resamples(strata, 1, np.random.default_rng(0), units).sums(rows)
     found = student_intervals(sums, lambda sums: ratio(sums[..., 0], sums[..., 1]), level=level, share=True)
     return found.estimate(n=n)

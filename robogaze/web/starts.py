@@ -43,7 +43,9 @@ def _one_a_clip(annotations: Sequence[ClipAnnotation], path: Path, author: str |
         own = given if len(given) == 1 else [annotation for annotation in given if annotation.author == author]
         if len(own) != 1:
             names = ", ".join(sorted({annotation.author for annotation in given}))
-            raise InputError(f"{path} has annotations of {clip_id} by {names}; name a file with one of them")
+            raise InputError(
+                f"{path} has annotations of {clip_id} by {names}; name a file with annotations by only one of them"
+            )
         chosen.append(own[0])
     return chosen
 

@@ -20,7 +20,7 @@ from robogaze.web.review import ReviewEstimates, review_estimates
 _ANNOTATOR_COLUMNS = ("annotator", "review of", "submitted", "clean", "events", "drafts", "seconds per clip")
 _REVIEW_COLUMNS = (
     *("run", "annotator", "clips", "accepted", "edited", "rejected", "added"),
-    *("precision", "accepted as it is", "found"),
+    *("precision", "accepted unchanged", "found"),
 )
 
 
@@ -65,9 +65,10 @@ class StoreSummary:
 
 _REVIEW_NOTES = (
     "Precision: the share of the run's events that are faults (accepted or edited). n counts events.",
-    "Found: the share of the faults that the run reports. A reviewer who sees the run's events overlooks what it "
-    "overlooks, so this is an upper bound; robogaze evaluate measures it against blind annotations.",
-    "Clips are weighted by their strata; intervals are Student's over prompts.",
+    "Found: the share of the faults that the run reports. A reviewer who sees the run's events overlooks the "
+    "same faults as "
+    "the run, so this share is an upper bound. robogaze evaluate measures the share against blind annotations.",
+    "Clips are weighted by stratum; intervals use Student's t over prompts.",
 )
 
 

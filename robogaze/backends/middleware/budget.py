@@ -59,14 +59,15 @@ class Budget:
         """
         if self.calls is not None and sum(counter.calls for counter in self._counters) >= self.calls:
             raise BudgetExhausted(
-                f"the limit of {calls_in_words(self.calls)} is reached (retries and unfinished clips count); "
+                f"the limit of {calls_in_words(self.calls)} is reached (calls for retries and unfinished clips "
+                f"also count); "
                 "raise `max_calls` to resume"
             )
         if self.cost_usd is None:
             return 0.0
         if maximum_usd is None or any(counter.uncounted for counter in self._counters):
             reason = "a model has no price" if maximum_usd is None else "the server does not count tokens"
-            raise BudgetExhausted(f"{reason}, so `max_cost_usd` cannot be kept; use `max_calls` instead")
+            raise BudgetExhausted(f"{reason}, so `max_cost_usd` cannot be enforced; use `max_calls` instead")
         while self._cost_usd + self._reserved_usd + maximum_usd > self.cost_usd:
             if not self._reserved_usd:
                 raise BudgetExhausted(

@@ -114,7 +114,7 @@ class RateLimiter(Middleware):
             raise BudgetExhausted(f"the limit of {reached} is reached; raise limits.calls to resume")
         if limits.cost_usd is not None and usage.uncounted:
             raise BudgetExhausted(
-                "the server does not count tokens, so limits.cost_usd cannot be kept; use limits.calls instead"
+                "the server does not count tokens, so limits.cost_usd cannot be enforced; use limits.calls instead"
             )
         if limits.cost_usd is not None and usage.cost_usd >= limits.cost_usd:
             raise BudgetExhausted(f"the limit of {limits.cost_usd:g} USD is reached; raise limits.cost_usd to resume")

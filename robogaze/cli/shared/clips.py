@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from robogaze.core.clip import Layout
 
-LAYOUT = "Views in a clip: 'single', or 'ROWSxCOLUMNS:name,name,...' for a grid, with - for an empty panel."
+LAYOUT = "Views in a clip: 'single', or 'ROWSxCOLUMNS:name,name,...' for a grid, where - stands for an empty panel."
 """The help of --layout."""
 
 _COMPARED = 10_000

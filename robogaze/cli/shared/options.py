@@ -22,16 +22,18 @@ def reading(command: Command) -> Command:
         command,
         click.option("--format", default="auto", show_default=True, help="Format of the files."),
         click.option(
-            "--fps", type=float, help="Frames per second, for formats that give times in frames and no frame rate."
+            "--fps", type=float, help="Frames per second, for formats that give frame numbers without a frame rate."
         ),
         click.option(
             "--first-frame",
             type=click.IntRange(0, 1),
-            help="Number of the first frame, 0 or 1, for the same formats as --fps.",
+            help="Number of the first frame (0 or 1), for formats that need --fps.",
         ),
-        click.option("--lenient", is_flag=True, help="Leave out invalid annotations and count them."),
-        click.option("--mixed", is_flag=True, help="Allow labels of different taxonomies or versions."),
-        click.option("--domain", help="Domain of the labels: a name or a folder.  [default: the built-in default]"),
+        click.option("--lenient", is_flag=True, help="Leave out invalid annotations, and count the omitted ones."),
+        click.option("--mixed", is_flag=True, help="Allow labels from different taxonomies or taxonomy versions."),
+        click.option(
+            "--domain", help="Domain of the labels: a name or a folder.  [default: the default built-in domain]"
+        ),
     )
 
 
@@ -76,7 +78,7 @@ def printing(out: str) -> Callable[[Command], Command]:
             type=forms,
             default="terminal",
             show_default=True,
-            help="Format in which tables are printed.",
+            help="Format of the printed tables.",
         ),
         click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object."),
         click.option("--out", type=folder, help=f"Folder for {out}."),

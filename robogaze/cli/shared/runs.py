@@ -36,21 +36,21 @@ def setup_options(command: Command) -> Command:
         command,
         click.option(
             "--domain",
-            help="Name of a built-in domain, or the folder of a domain.  [default: the built-in default]",
+            help="Name of a built-in domain, or the folder of a domain.  [default: the default built-in domain]",
         ),
         click.option("--pipeline", help="Pipeline of the domain.  [default: depends on --model]"),
         click.option("--model", help=MODEL_HELP),
         click.option(
             "--concurrency",
             type=click.IntRange(min=1),
-            help="Maximum number of requests per model, and of clips, at the same time.",
+            help="Maximum number of requests to one model at a time; also the maximum number of clips at a time.",
         ),
         click.option(
             "--decoder",
             type=PartName("decoders", "pyav", "decord"),
             default="pyav",
             show_default=True,
-            help="Video decoder: pyav, decord, or one of another package.",
+            help="Video decoder: pyav, decord, or a decoder from another package.",
         ),
     )
 
@@ -58,11 +58,11 @@ def setup_options(command: Command) -> Command:
 def run_options(command: Command) -> Command:
     """--limit, --seed, --retry-failed, --engine, --workers, --address, --max-calls, --max-cost and --outage."""
     usd = click.FloatRange(min=0, min_open=True)
-    retry = "Score clips with invalid answers again; unanswered requests are always sent again."
+    retry = "Score clips again if they had invalid answers. Unanswered requests are always sent again."
     return with_options(
         command,
         click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Score only a random sample of N clips."),
-        click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random order of the clips."),
+        click.option("--seed", type=int, default=0, show_default=True, help="Random seed for the order of the clips."),
         click.option("--retry-failed", is_flag=True, help=retry),
         click.option(
             "--engine",
@@ -70,25 +70,29 @@ def run_options(command: Command) -> Command:
             default="local",
             show_default=True,
             help="Where clips are scored: local (in this process), ray (on a cluster), datatrove (in several "
-            "processes), or an engine of another package.",
+            "processes), or an engine from another package.",
         ),
-        click.option("--workers", type=click.IntRange(min=1), help="Number of processes of --engine ray or datatrove."),
+        click.option(
+            "--workers", type=click.IntRange(min=1), help="Number of processes for --engine ray or datatrove."
+        ),
         click.option(
             "--address",
             envvar="RAY_ADDRESS",
             help="Address of a Ray cluster.  [default: a new cluster on this machine]",
         ),
         click.option(
-            "--max-calls", type=click.IntRange(min=1), help="Maximum number of calls to models, across restarts."
+            "--max-calls",
+            type=click.IntRange(min=1),
+            help="Maximum number of calls to models, counted across restarts.",
         ),
-        click.option("--max-cost", type=usd, metavar="USD", help="Maximum total cost, restarts included."),
+        click.option("--max-cost", type=usd, metavar="USD", help="Maximum total cost, counted across restarts."),
         click.option(
             "--outage",
             type=click.FloatRange(min=0),
             default=30,
             show_default=True,
             metavar="MINUTES",
-            help="How long to wait for a server that becomes unreachable.",
+            help="Minutes to wait for a server that becomes unreachable.",
         ),
     )
 
@@ -226,9 +230,12 @@ def in_words(found: CostEstimate) -> str:
     cost = found.cost_usd
     parts.append("cost unknown (no price)" if cost is None else f"{_range(*(f'{usd:,.2f}' for usd in cost))} USD")
     if found.measured:
-        basis = f"the mean of the {count(found.sample, 'clip')} finished before"
+        basis = f"based on the mean of the {count(found.sample, 'clip')} finished before"
     else:
-        basis = f"estimated from {count(found.sample, 'clip')}, with every dimension examined and no retries"
+        basis = (
+            f"estimated from {count(found.sample, 'clip')}, assuming that every dimension is examined and "
+            f"nothing is retried"
+        )
     return f"{', '.join(parts)}; {basis}"
 
 
@@ -248,7 +255,7 @@ def say_result(run: ScoringRun) -> None:
     for clip in run.unreadable:
         click.echo(f"error: {clip.reason}", err=True)
     for path in run.plan.repeated:
-        click.echo(f"{path} is a duplicate of another clip and was scored once", err=True)
+        click.echo(f"{path} is a duplicate of another clip, so this clip was scored only once", err=True)
     for clip_id, changed in run.plan.replaced.items():
         click.echo(
             f"{clip_id} changed since it was scored ({changed.replace('_', ' ')}); its report is replaced",

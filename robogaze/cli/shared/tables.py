@@ -70,12 +70,12 @@ def list_unjudged(pairs: Sequence[DescriptionPair], judge: str, out: Path | None
         return
     count = f"{len(pairs):,} {'pair' if len(pairs) == 1 else 'pairs'} of descriptions without a similarity"
     if out is None:
-        click.echo(f"{count}; --out DIR lists them", err=True)
+        click.echo(f"{count}; use --out DIR to list these pairs", err=True)
         return
     path = _unrated(out, name)
     write_whole(path, unjudged_lines(pairs))
     table = judge if judge.startswith("table:") else "table:FOLDER"
-    click.echo(f"{count}: {path}; fill in the similarities, then use the file in --judge {table}", err=True)
+    click.echo(f"{count}: {path}; fill in the similarities, then give the file to --judge as {table}", err=True)
 
 
 def _unrated(out: Path, name: str) -> Path:

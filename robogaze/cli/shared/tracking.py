@@ -27,7 +27,7 @@ NO_TELEMETRY = {
 
 def option(command: Command) -> Command:
     """--track."""
-    what = "Send counts and rates, nothing else, to trackio:PROJECT, wandb:PROJECT or mlflow:EXPERIMENT."
+    what = "Send only counts and rates to trackio:PROJECT, wandb:PROJECT or mlflow:EXPERIMENT."
     return click.option("--track", metavar="KIND:PROJECT", help=what)(command)
 
 

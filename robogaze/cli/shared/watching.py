@@ -37,19 +37,19 @@ def options(command: Command) -> Command:
     return with_options(
         command,
         click.option(
-            "--watch", is_flag=True, help="Score clips as they appear, with a folder in --out for each checkpoint."
+            "--watch", is_flag=True, help="Score clips when they arrive. Each checkpoint gets a folder in --out."
         ),
         click.option(
             "--until",
             metavar="FILE|-",
-            help="With --watch: end once all clips are scored and FILE exists or, with -, stdin has sent a line or "
+            help="With --watch: end once FILE exists and all clips are scored. With -, stdin must have sent a line or "
             "ended.",
         ),
         click.option(
             "--until-idle",
             type=seconds,
             metavar="SECONDS",
-            help="With --watch: end when nothing has arrived for this time.",
+            help="With --watch: end when nothing has arrived for this number of seconds.",
         ),
         click.option(
             "--per-checkpoint",
@@ -60,12 +60,12 @@ def options(command: Command) -> Command:
         click.option(
             "--gate",
             type=click.Path(path_type=Path),
-            help="With --watch: rules for each checkpoint; the first one to fail ends the watch with exit code 3.",
+            help="With --watch: file of rules. If a checkpoint fails a rule, the watch ends with exit code 3.",
         ),
         click.option(
             "--baseline",
             metavar="NAME|PATH",
-            help="With --watch: checkpoint or run to compare with.  [default: the first checkpoint]",
+            help="With --watch: compare each checkpoint with this checkpoint or run.  [default: the first checkpoint]",
         ),
     )
 
@@ -162,7 +162,9 @@ def _say_nothing_was_checked(watching: Watch, baseline: str | None) -> None:
             "path of a run"
         )
     name = baseline or watching.complete[0].name
-    click.echo(f"no checkpoint was checked by --gate: {name} is the baseline, and there is no other", err=True)
+    click.echo(
+        f"no checkpoint was checked by --gate: {name} is the baseline, and there is no other checkpoint", err=True
+    )
 
 
 @dataclass

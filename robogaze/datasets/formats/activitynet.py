@@ -64,7 +64,7 @@ def split(document: Document) -> Iterator[AnnotationPart]:
     value = document.value
     kinds = [kind for kind in _KINDS if isinstance(value, dict) and isinstance(value.get(kind), dict)]
     if len(kinds) != 1:
-        raise FormatError("expected either the key 'database' or the key 'results', and not both")
+        raise FormatError("expected exactly one of the keys 'database' and 'results'")
     for name, video in value[kinds[0]].items():
         yield AnnotationPart(document, (kinds[0], name), video)
 
@@ -80,7 +80,7 @@ def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
         return context.annotation(part, name, _events(segments, (), axis, context), axis)
     video = parse(_Video, part.value)
     if not video.annotations:
-        context.log.count("clip", "without annotations, read as clean")
+        context.log.count("clip", "without annotations (read as clean)")
     axis = context.time_axis(name, duration_s=video.duration)
     events = _events(video.annotations, ("annotations",), axis, context)
     return context.annotation(part, name, events, axis, fields={"split": video.subset})

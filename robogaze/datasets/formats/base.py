@@ -89,7 +89,11 @@ class ExportedReport:
 def leave_out_undecided(report: Report) -> str | None:
     """Leave out reports that are partial, unscored or undecided: without coverage they would look clean."""
     state = report.status if report.status != "complete" else report.verdict
-    return f"{state}, which the format cannot express" if state in ("partial", "unscored", "undecided") else None
+    return (
+        f"with the state {state}, which the format cannot express"
+        if state in ("partial", "unscored", "undecided")
+        else None
+    )
 
 
 @dataclass(frozen=True)
@@ -227,9 +231,9 @@ class ReadingContext:
         if not self.lenient:
             unknown = f"{label!r} is not a {' or '.join(vocabularies)} of {self.labels.domain}"
             close = [id_ for words in vocabularies.values() if (id_ := words.close_to(label)) is not None]
-            way_out = f"did you mean {close[0]}?" if close else f"add it as an alias to {self.labels.table}"
+            way_out = f"did you mean {close[0]}?" if close else f"add the label as an alias to {self.labels.table}"
             raise FormatError(f"{unknown}; {way_out}", place)
-        self.log.count("label", f"{label!r} outside the taxonomy, kept as written")
+        self.log.count("label", f"{label!r} outside the taxonomy (kept as written)")
         return next(iter(vocabularies)), label
 
     def annotation(

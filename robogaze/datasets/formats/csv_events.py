@@ -118,7 +118,9 @@ def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
     axis = context.time_axis(clip.clip_id, clip.fps, clip.frame_count, clip.duration_s)
     event_rows = [(number, row) for number, row in rows if any(name in row.cells for name in _EVENT_COLUMNS)]
     if event_rows and (len(event_rows) < len(rows) or clip.status == "unscored"):
-        raise FormatError("a clip with events needs an event in each of its rows, and cannot have the status unscored")
+        raise FormatError(
+            "every row of a clip with events must have an event, and the clip cannot have the status unscored"
+        )
     ids = {row.cells["event_id"] for _, row in event_rows if "event_id" in row.cells}
     unused_ids = (f"{number}" for number in count(1) if f"{number}" not in ids)
     events: dict[str, list[NumberedRow]] = {}

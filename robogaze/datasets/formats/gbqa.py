@@ -103,7 +103,7 @@ def _title(record: Mapping[str, Any]) -> str:
     names = sorted({name for name in (*keyed, *nested) if isinstance(name, str)})
     if len(names) != 1:
         raise FormatError(
-            f"expected one name of the tested title, in a key such as game_name, not {', '.join(names) or 'none'}"
+            f"expected one name of the tested title, in a key such as game_name; found: {', '.join(names) or 'none'}"
         )
     return names[0]
 
@@ -112,7 +112,7 @@ def _event(bug: _Bug, number: int, reported_at: Mapping[str, int], context: Read
     place: Place = ("bugs", number)
     text = next((text for key in _TEXTS if (text := getattr(bug, key))), None)
     if text is None:
-        raise FormatError(f"a bug needs a text under one of {', '.join(_TEXTS)}", place)
+        raise FormatError(f"a bug needs a text under one of these keys: {', '.join(_TEXTS)}", place)
     type_, dimension = context.map_labels(bug.bug_type, None, (*place, "bug_type"), place)
     step = reported_at.get(bug.title or "")
     return AnnotatedEvent(

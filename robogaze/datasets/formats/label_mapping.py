@@ -122,6 +122,6 @@ def _check(file: YamlText, kind: str, aliases: Mapping[str, tuple[str, ...]], kn
         for number, label in enumerate(labels):
             key = (kind, name, number)
             if not fold(label):
-                raise file.fault(f"{label!r} has no letter and no digit", key)
+                raise file.fault(f"{label!r} must contain a letter or a digit", key)
             if meanings.setdefault(fold(label), name) != name:
                 raise file.fault(f"{label!r} means both {meanings[fold(label)]} and {name}", key)

@@ -115,7 +115,7 @@ def split(document: Document) -> Iterator[AnnotationPart]:
     tasks = document.value if listed else [document.value]
     for number, task in enumerate(tasks):
         if not _is_task(task):
-            raise FormatError("expected a task: 'data' and 'annotations'", (number,) if listed else ())
+            raise FormatError("expected a task with 'data' and 'annotations'", (number,) if listed else ())
     key = next((key for key in _LISTS if any(task.get(key) for task in tasks)), _LISTS[0])
     for number, task in enumerate(tasks):
         for order, completed in enumerate(task.get(key, [])):
@@ -127,7 +127,8 @@ def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
     """One person's annotation. Raises InputError if the number of the first frame is not given."""
     if context.first_frame is None:
         raise InputError(
-            f"{part.document.path} counts in frames; give the number of the first frame with --first-frame: 1 in Label "
+            f"{part.document.path} gives times in frames; give the number of the first frame with --first-frame: "
+            f"1 in Label "
             "Studio's own timeline, 0 in some converters"
         )
     data, value = part.value
@@ -203,7 +204,7 @@ def _count_others(parsed: Sequence[ResultValue], context: ReadingContext) -> Non
     regions = {result.id for result, value in parsed if value.timelinelabels is not None}
     for result, value in parsed:
         if value.timelinelabels is None and (result.id is None or result.id not in regions):
-            context.log.count("result", "outside every timeline label, left out")
+            context.log.count("result", "outside every timeline label (left out)")
 
 
 def files(clips: Sequence[ExportedReport]) -> Mapping[str, str | bytes]:
@@ -216,8 +217,8 @@ def files(clips: Sequence[ExportedReport]) -> Mapping[str, str | bytes]:
 def why_left_out(report: Report) -> str | None:
     """Leave out clips without a constant frame rate, and parts of longer videos."""
     if report.clip.start_s is not None:
-        return "a part of a longer video, which the format cannot express"
-    return None if has_constant_rate(report.clip) else "without a constant frame rate, which the format cannot express"
+        return "cut from a longer video, which the format cannot express"
+    return None if has_constant_rate(report.clip) else "without the constant frame rate that the format needs"
 
 
 def _task(exported: ExportedReport) -> dict[str, Any]:

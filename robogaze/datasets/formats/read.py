@@ -136,7 +136,7 @@ class _PathReader:
         for clip in StoredRun(self.path).unreadable:
             log.skipped.append(f"{self.path / 'unreadable.json'}: {clip.uri}: {clip.reason}")
         if found.others:
-            log.count("file", "not named report.json, not read", found.others)
+            log.count("file", "with a name other than report.json (not read)", found.others)
         for file in found.files:
             for document in self._documents(found.root / file, file.parts[:-1]):
                 for part in self._parts(document):
@@ -173,7 +173,7 @@ class _PathReader:
 
     def _skip(self, message: str, error: FormatError) -> None:
         if not self.context.lenient:
-            raise InputError(f"{message}; --lenient skips what does not fit") from error
+            raise InputError(f"{message}; use --lenient to skip what does not fit") from error
         self.context.log.skipped.append(message)
 
     def _check_unique(self, annotation: ClipAnnotation) -> None:
@@ -199,9 +199,9 @@ def _recognised(document: Document, readers: Mapping[str, AnnotationReader]) -> 
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
-        raise FormatError(f"fits the formats {' and '.join(fitting)}; name the right one with --format")
+        raise FormatError(f"fits the formats {' and '.join(fitting)}; give the right format with --format")
     known = "; ".join(f"{name}, {reader.summary}" for name, reader in readers.items())
-    raise FormatError(f"is in no known format ({known}); name a format with --format to see what does not fit")
+    raise FormatError(f"is in no known format ({known}); to see what does not fit, give a format with --format")
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,8 @@ def _check_single_run(path: Path, files: Sequence[PurePosixPath]) -> None:
     runs = sorted(file.parts[0] for file in files if len(file.parts) == 2 and file.name == "run.json")
     if runs and not (path / "run.json").is_file():
         raise InputError(
-            f"{path} is not a run folder but holds the runs {', '.join(runs)}; name one of them: {path / runs[0]}"
+            f"{path} is not a run folder but holds the runs {', '.join(runs)}; use one of these runs, for "
+            f"example {path / runs[0]}"
         )
 
 

@@ -127,7 +127,7 @@ def _check_complete(glitch: _Glitch, text: str | None, place: Place) -> None:
     if glitch.glitch_type is None:
         raise FormatError("Field required", (*place, "glitch_type"))
     if not {"severity", "human_severity"} & glitch.model_fields_set:
-        raise FormatError("Field required; null means that it was not rated", (*place, "severity"))
+        raise FormatError("Field required; null means that the severity was not rated", (*place, "severity"))
     for name in ("severity", "human_severity"):
         if getattr(glitch, name) == 0:
             raise FormatError("Input should be greater than or equal to 1", (*place, name))

@@ -37,15 +37,16 @@ class TimeAxis:
         if start < 0:
             raise FormatError(f"{start:g} s is before the start of the clip", start_place)
         if end < start:
-            raise FormatError(f"the span ends at {end:g} s, before it starts at {start:g} s", end_place)
+            raise FormatError(f"the span ends at {end:g} s, which is before its start at {start:g} s", end_place)
         if self.duration_s is not None and start >= self.duration_s:
             raise FormatError(
-                f"{start:g} s is after the end of the clip at {self.duration_s:g} s; times are in seconds", start_place
+                f"{start:g} s is after the end of the clip at {self.duration_s:g} s; times must be in seconds",
+                start_place,
             )
         if start == end:
             return self._one_frame(start, end_place)
         if self.duration_s is not None and end > self.duration_s + RESOLUTION:
-            self.count("span", "continuing after the end of the clip, kept as written")
+            self.count("span", "with an end after the end of the clip (kept as written)")
         return _span(start, end, end_place)
 
     def frames(self, first: int, end: int, start_place: Place, end_place: Place) -> Span:
@@ -57,13 +58,13 @@ class TimeAxis:
         if first < 0:
             raise FormatError(f"there is no frame {first}", start_place)
         if end < first:
-            raise FormatError(f"the span ends before frame {end}, but starts with frame {first}", end_place)
+            raise FormatError(f"the span starts with frame {first}, but ends before frame {end}", end_place)
         if first == end:
-            self.count("span", "with the same first and end frame, read as that one frame")
+            self.count("span", "with the same first and end frame (read as this one frame)")
         return _span(self._time(first, start_place), self._time(max(end, first + 1), end_place), end_place)
 
     def _one_frame(self, time_s: float, place: Place) -> Span:
-        self.count("span", "of zero length, read as one frame")
+        self.count("span", "of zero length (read as one frame)")
         if self.times_s is not None:
             number = max(bisect_right(self.times_s, time_s + RESOLUTION) - 1, 0)
             return _span(self._time(number, place), self._time(number + 1, place), place)
@@ -75,7 +76,7 @@ class TimeAxis:
         """The time at which a frame starts; for the number after the last frame, the end of the clip."""
         if self.times_s is None or self.duration_s is None:
             if self.fps is None:
-                raise FormatError(f"frames are converted to seconds, but {_RATE_MISSING}", place)
+                raise FormatError(f"frame numbers must be converted to seconds, but {_RATE_MISSING}", place)
             return frame / self.fps
         if frame > len(self.times_s):
             raise FormatError(f"frame {frame} is not in the clip, which has {len(self.times_s)} frames", place)

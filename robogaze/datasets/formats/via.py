@@ -203,7 +203,9 @@ def _video(project: Mapping[str, Any], place: Place) -> _File:
         if file.type == _VIDEO_FILE:
             videos.append(file)
     if len(videos) != 1:
-        raise FormatError(f"expected a view of one video, not of {len(videos)}", (*place, "fid_list"))
+        raise FormatError(
+            f"expected a view of one video; number of videos in this view: {len(videos)}", (*place, "fid_list")
+        )
     return videos[0]
 
 
@@ -240,11 +242,11 @@ def _event(entry: _Entry, axis: TimeAxis, context: ReadingContext) -> AnnotatedE
     span = axis.seconds(start, end, (*entry.place, "z", 0), (*entry.place, "z", 1))
     label, label_place = entry.first(attributes.labels)
     if len(label) > 1:
-        raise FormatError(f"a segment has one label, not {len(label)}", label_place)
+        raise FormatError(f"a segment must have one label, not {len(label)}", label_place)
     if label:
         type_, dimension = context.map_label(label[0], label_place)
     else:
-        context.log.count("segment", "without a label, read as an event without a type")
+        context.log.count("segment", "without a label (read as an event without a type)")
         type_, dimension = None, None
     description = ", ".join(entry.first(attributes.descriptions)[0] or label)
     severity = _severity(*entry.first(attributes.severities))
@@ -266,10 +268,10 @@ def _clean(entry: _Entry, context: ReadingContext) -> Place | None:
     """
     times, attributes = entry.values.z, entry.attributes
     if entry.first(attributes.labels)[0]:
-        message = "an event needs two times, a start and an end, but the entry with this label has"
+        message = "an event needs two times, a start and an end; number of times in the entry with this label:"
         raise FormatError(f"{message} {len(times) or 'none'}", (*entry.place, "z"))
     if times or not any(aid in entry.values.av for aid in attributes.clean):
-        context.log.count("metadata record", "without two times, left out")
+        context.log.count("metadata record", "without two times (left out)")
         return None
     marks = [entry.first([aid]) for aid in attributes.clean]
     return next((place for texts, place in marks if any(text.casefold() in _AFFIRMATIVE for text in texts)), None)
@@ -347,7 +349,7 @@ _CONFIG = {
 
 def why_left_out(report: Report) -> str | None:
     """Leave out parts of longer videos."""
-    return None if report.clip.start_s is None else "a part of a longer video, which the format cannot express"
+    return None if report.clip.start_s is None else "cut from a longer video, which the format cannot express"
 
 
 def _attribute(name: str, anchor: str, kind: int, options: Mapping[str, str]) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class ImportSource:
         if path.is_file():
             return cls(path, ())
         if not path.is_dir():
-            raise InputError(f"{path} does not exist; name a folder of clips or a file that lists them")
+            raise InputError(f"{path} does not exist; give a folder of clips or a file that lists clips")
         files = []
         for folder, folders, names in os.walk(path):
             folders[:] = [name for name in folders if not name.startswith(".")]

@@ -36,4 +36,4 @@ def _meta(video: PurePosixPath) -> PurePosixPath:
     return PurePosixPath(_METAS, *video.parts[1:]).with_suffix(".txt")
 
 
-LAYOUT = FolderLayout("cosmos", "videos/ and metas/ with a text of the same name", recognises, read)
+LAYOUT = FolderLayout("cosmos", "videos/, and metas/ with a text of the same name for each video", recognises, read)

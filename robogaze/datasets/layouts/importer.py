@@ -105,7 +105,7 @@ def _unpack_archive(archive: Path, clips: Sequence[PackedClip], folder: Path) ->
                 write_whole(targets[name], file.chunks())
                 missing.discard(name)
     if missing:
-        raise InputError(f"{archive} was changed since it was read: {min(missing)} is missing")
+        raise InputError(f"{archive} was changed after RoboGaze read it: {min(missing)} is missing")
 
 
 def _named(layout: str) -> FolderLayout:
@@ -124,9 +124,13 @@ def _recognised(source: ImportSource) -> FolderLayout:
 def _why_none(source: ImportSource) -> str:
     if source.is_file:
         names = ", ".join(LAYOUTS.names())
-        return f"{source.path} is not recognised as a list of clips; name its layout with --format: {names}"
+        return f"{source.path} is not recognised as a list of clips; give the layout with --format, one of: {names}"
     others = sum(file.suffix.lower() in OTHER_VIDEOS for file in source.files)
-    convert = f"; convert the {others} in other formats ({', '.join(OTHER_VIDEOS)}) to MP4" if others else ""
+    convert = (
+        f"; convert videos in other formats ({', '.join(OTHER_VIDEOS)}) to MP4; number of these videos: {others}"
+        if others
+        else ""
+    )
     return f"{source.path} has no video ({', '.join(VIDEOS)}){convert}"
 
 

@@ -96,7 +96,7 @@ def episode_videos(source: ImportSource) -> list[EpisodeVideo]:
     for episode in episodes:
         if shared[episode.video] > 1 and (episode.start_s is None or episode.end_s is None):
             file = source.at(episode.video)
-            raise InputError(f"{file} contains several episodes, and {_EPISODES} gives them no timestamps")
+            raise InputError(f"{file} contains several episodes, but {_EPISODES} gives no timestamps for them")
     return [
         episode if shared[episode.video] > 1 else replace(episode, start_s=None, end_s=None) for episode in episodes
     ]
@@ -104,7 +104,7 @@ def episode_videos(source: ImportSource) -> list[EpisodeVideo]:
 
 def _description(source: ImportSource) -> Mapping[str, Any]:
     if not source.has(INFO):
-        raise InputError(f"{source.at(INFO)} does not exist; it describes the data set")
+        raise InputError(f"{source.at(INFO)} does not exist; this file describes the data set")
     return json_object(text_of(source.at(INFO)), f"{source.at(INFO)}")
 
 
@@ -144,7 +144,9 @@ def _video(info: _Info, episode: _Episode, camera: str, cells: Mapping[str, Any]
     try:
         name = (info.video_path or "").format(video_key=camera, episode_index=episode.episode_index, **numbers)
     except (KeyError, IndexError, ValueError, AttributeError) as error:
-        raise InputError(f"{place}: the video_path {info.video_path!r} of {INFO} cannot be filled in") from error
+        raise InputError(
+            f"{place}: the placeholders in the video_path {info.video_path!r} of {INFO} cannot be filled in"
+        ) from error
     return PurePosixPath(name)
 
 
@@ -153,7 +155,7 @@ def _entry(
 ) -> ManifestEntry:
     tasks = [task for task in episode.tasks if not (task == _VALIDITY and source.has(_MODALITY))]
     if len(tasks) > 1:
-        state.remark("some episodes have several tasks; the first is the instruction")
+        state.remark("some episodes have several tasks; their first task is used as the instruction")
     path = source.at(episode.video)
     return make_entry(
         f"{path}",

@@ -23,14 +23,14 @@ def recognises(source: ImportSource) -> bool:
 def read(source: ImportSource, state: ImportState) -> None:
     """One clip per row of the table."""
     if not source.has(_TABLE):
-        raise InputError(f"{source.at(_TABLE)} does not exist; it lists the clips")
+        raise InputError(f"{source.at(_TABLE)} does not exist; this file lists the clips")
     for row in read_rows(source.at(_TABLE)):
         _add(row, source, state)
     state.use(_TABLE)
     for video in source.within(_VIDEOS):
         state.ignore(video, f"is not listed in {_TABLE}")
     if source.has(_VIEWS):
-        state.ignore(_VIEWS, "text about the views, which is not read; give the layout in the manifest")
+        state.ignore(_VIEWS, "text about the views (this text is not read; give the layout in the manifest)")
 
 
 def _add(row: ClipRow, source: ImportSource, state: ImportState) -> None:

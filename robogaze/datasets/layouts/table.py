@@ -61,7 +61,9 @@ def add_rows(rows: Sequence[ClipRow], table: Path, folder: Path, state: ImportSt
     the source.
     """
     if rows and not any(name in row.cells for row in rows for name in _PATHS):
-        raise InputError(f"{table}: no column names the videos; call it one of {', '.join(_PATHS)}")
+        raise InputError(
+            f"{table}: no column has the paths of the videos; name this column with one of {', '.join(_PATHS)}"
+        )
     for row in rows:
         path = _first(row, _PATHS)
         if not isinstance(path, str):
@@ -75,7 +77,9 @@ def add_rows(rows: Sequence[ClipRow], table: Path, folder: Path, state: ImportSt
         state.add(make_entry(row.source, **fields), inner / path)
     known = {*_PATHS, *_INSTRUCTIONS, _MODEL, *_OTHER_FIELDS}
     if others := sorted({name for row in rows for name in row.cells} - known):
-        state.remark(f"{table.name}: columns that a manifest does not have, left out: {', '.join(others)}")
+        state.remark(
+            f"{table.name}: columns that were left out, because a manifest does not have them: {', '.join(others)}"
+        )
 
 
 def entry_fields(row: ClipRow) -> dict[str, Any]:

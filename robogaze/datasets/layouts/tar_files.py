@@ -86,7 +86,7 @@ def members(archive: Path) -> Iterator[Iterator[Member]]:
             with tarfile.open(fileobj=cast(Any, _SmallReads(content)), mode="r:") as tar:
                 yield _members(tar, limit, packed)
     except errors as error:
-        raise InputError(f"{archive} is not a tar file that can be read to its end: {error}") from error
+        raise InputError(f"{archive} cannot be read to its end as a tar file: {error}") from error
     except OSError as error:
         raise InputError(f"{archive} cannot be read: {error.strerror or error}") from error
 
@@ -105,8 +105,10 @@ def _members(tar: tarfile.TarFile, limit: int, packed: bool) -> Iterator[Member]
         if info.size < 0 or tar.offset <= previous:
             raise _Refused(f"{info.name[:200]!r} claims {info.size:,} bytes")
         if info.offset_data + info.size > limit:
-            exceeded = f"{MAX_EXPANSION} times its size" if packed else f"the {limit:,} bytes of the file"
-            raise _Refused(f"{info.name[:200]!r} claims {info.size:,} bytes; the archive would exceed {exceeded}")
+            exceeded = f"{MAX_EXPANSION} times the size of the file" if packed else f"the {limit:,} bytes of the file"
+            raise _Refused(
+                f"{info.name[:200]!r} claims {info.size:,} bytes; with these bytes, the archive would exceed {exceeded}"
+            )
         previous = tar.offset
         if info.isreg():
             yield Member(info.name, info.size, lambda: tar.extractfile(info))

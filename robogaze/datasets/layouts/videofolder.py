@@ -44,4 +44,4 @@ def _with_split(row: ClipRow, table: PurePosixPath) -> ClipRow:
     return row if split is None else ClipRow(row.source, {"split": split, **row.cells})
 
 
-LAYOUT = FolderLayout("videofolder", "metadata.csv, .jsonl or .parquet with file_name, and videos", recognises, read)
+LAYOUT = FolderLayout("videofolder", "videos, and metadata.csv, .jsonl or .parquet with file_name", recognises, read)

@@ -20,7 +20,7 @@ def read(source: ImportSource, state: ImportState) -> None:
     """One clip per video in a title folder."""
     for video in source.videos:
         if len(video.parts) != 2:
-            state.ignore(video, "is not in the folder of a title")
+            state.ignore(video, "is not directly in a folder that is named after a title")
             continue
         title, path = video.parts[0], source.at(video)
         clip_id = f"{title}/{video.stem}"

@@ -68,7 +68,7 @@ def _read(files: Iterator[Member], path: Path, archive: PurePosixPath, state: Im
             texts[name] = _TOO_LONG if member.size > MAX_CLIP_TEXT_BYTES else b"".join(member.chunks())
             total += len(texts[name])
             if total > MAX_TEXT_BYTES:
-                raise InputError(f"{path} has more than {MAX_TEXT_BYTES >> 20} MiB of text; split it")
+                raise InputError(f"{path} has more than {MAX_TEXT_BYTES >> 20} MiB of text; split the tar file")
     keys = {_key(name) for name in names if name.suffix.lower() in VIDEOS}
     for name in names:
         if name.suffix.lower() in VIDEOS:

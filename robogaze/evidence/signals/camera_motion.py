@@ -52,7 +52,7 @@ _SWING_S = 0.75  # for this long, a camera that pans moves straight on
 _LEAST_WAY = 0.005  # diagonals in that time: of a shorter path straightness is undefined
 _GAP = (
     "the picture moves there in a way that no camera motion explains, too few points can be followed, "
-    "or there are too few frames around"
+    "or there are too few frames before and after"
 )
 
 
@@ -99,13 +99,14 @@ class CameraMotion:
         Signal(
             name="camera_shift",
             unit="of the diagonal",
-            description="How far the whole picture moved since the previous frame, at its centre.",
+            description="How far the whole picture moved since the previous frame, measured at the centre of the "
+            "picture.",
             gap=_GAP,
         ),
         Signal(
             name="camera_jitter",
             unit="of the diagonal",
-            description="How far one frame is off the smooth path of the camera.",
+            description="Distance of one frame from the smooth path of the camera.",
             gap=_GAP,
         ),
         Signal(
@@ -126,7 +127,8 @@ class CameraMotion:
         Signal(
             name="camera_straightness",
             unit="of the path",
-            description=f"Distance over path length of the camera in {_SWING_S} s: 1 straight on, 0 back and forth.",
+            description=f"Distance between start and end of the camera's path in {_SWING_S} s, divided by the "
+            f"length of the path: 1 straight on, 0 back and forth.",
         ),
     )
 

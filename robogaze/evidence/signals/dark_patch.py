@@ -25,13 +25,14 @@ class DarkPatch:
         Signal(
             name="dark_patch",
             unit="of the view",
-            description="Area of the largest patch that is dark where the clip usually is not, above its median.",
+            description="Area of the largest patch that is dark where the clip is usually not dark, minus the "
+            "median of this area.",
         ),
         Signal(
             name="dark_patch_growth",
             unit="of the view",
             description=f"By how much the dark patch is larger than its smallest size in the {_GROWTH_S} s before.",
-            limitation="only a dark cover that appears fast is found, not one that is light, slow or lasting",
+            limitation="only a dark cover that appears fast is found; a light, slow or lasting cover is not found",
         ),
     )
 

@@ -29,8 +29,10 @@ class DroppedFrames:
             name="dropped_frames",
             unit="of the largest step around it",
             description=(
-                "By how much the change in this step, beyond camera motion and light, exceeds the largest of the "
-                f"{_NEIGHBOURS} steps before and after, weighted by the share of moving places that it leaves; 0 where "
+                "By how much the change in this step, beyond camera motion and light, exceeds the largest change "
+                "in the "
+                f"{_NEIGHBOURS} steps before and after. The excess is multiplied by the share of moving places "
+                f"that the motion leaves; 0 where "
                 "motion continues in the same places."
             ),
             gap="the picture is too small to detect motion, or the step has no neighbours on one side",

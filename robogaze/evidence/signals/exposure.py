@@ -21,13 +21,13 @@ class Exposure:
         Signal(
             name="contrast",
             unit="of full scale",
-            description="Luma of the lightest 0.5 % of the picture minus that of the darkest 0.5 %.",
+            description="Luma of the lightest 0.5 % of the picture minus the luma of the darkest 0.5 %.",
         ),
         Signal(
             name="contrast_drop",
             unit="of the clip's level",
             description="How far contrast is below the contrast of the clip's better frames; 0 if it is not below.",
-            gap="the clip is too short for a typical contrast",
+            gap="the clip is too short to have a typical contrast",
         ),
     )
 

@@ -35,35 +35,50 @@ class RegionReplacement:
             name="region_replacement",
             unit="times",
             description=(
-                "How much more abruptly than in the frames around it the strongest region was replaced, by content "
-                "that was nowhere nearby before or of content that is nowhere nearby now; 0 without such a region."
+                "How much more abruptly the strongest region changed than in the frames before and after. Either "
+                "its new content was "
+                "nowhere nearby before, or its old content is nowhere nearby now; 0 without a replaced region."
             ),
             gap=(
                 "the picture is too small for optical flow, or a region was replaced in the clip's first or last "
-                "frames, which have nothing to compare it with"
+                "frames, where there are no frames to compare it with"
             ),
         ),
         _detail("appeared", "times", "Strength of the replacement for the new content of the region."),
         _detail("disappeared", "times", "Strength of the replacement for the old content of the region."),
-        _detail("abruptness", "times", "How much more the region changes than one frame before and after."),
+        _detail(
+            "abruptness",
+            "times",
+            "How much more the region changes in this frame than one frame before and one frame after.",
+        ),
         _detail("area", "of the view", "Area of all regions that are replaced in that frame."),
         _detail("colour_change", "levels", "Difference of the region's pixels beyond what a shadow explains."),
-        _detail("motion_after", "levels", "Change of the place in the two frames after, beyond the camera's motion."),
+        _detail(
+            "motion_after", "levels", "Change at the region's place in the next two frames, beyond the camera's motion."
+        ),
         _detail("old_near", "of 1", "Share of the region's old colours that is still found nearby."),
         _detail("new_near", "of 1", "Share of the region's new colours that was found nearby before."),
-        _detail("edge_before", "levels", "Contrast of the region with its surroundings before."),
-        _detail("edge_now", "levels", "Contrast of the region with its surroundings now."),
+        _detail("edge_before", "levels", "Contrast of the region with its surroundings in the frame before."),
+        _detail("edge_now", "levels", "Contrast of the region with its surroundings in this frame."),
         _detail(
             "known",
             "of 1",
             "Share of the region's old colours that the picture still has, or of its new colours that the "
             "picture had before, whichever is less.",
         ),
-        _detail("gained", "of 1", "Share of the region's new colours of which the whole picture has more than before."),
-        _detail("lost", "of 1", "Share of the region's old colours of which the whole picture has less than before."),
+        _detail("gained", "of 1", "Share of the region's new colours that became more frequent in the whole picture."),
+        _detail("lost", "of 1", "Share of the region's old colours that became less frequent in the whole picture."),
         _detail("counterpart", "of 1", "Similarity with a region that appeared or disappeared elsewhere in the frame."),
-        _detail("moving_before", "of 1", "How far the region's old colours are moving rather than resting colours."),
-        _detail("moving_now", "of 1", "How far the region's new colours are moving rather than resting colours."),
+        _detail(
+            "moving_before",
+            "of 1",
+            "How far the region's old colours are colours that move in the clip, not colours that rest.",
+        ),
+        _detail(
+            "moving_now",
+            "of 1",
+            "How far the region's new colours are colours that move in the clip, not colours that rest.",
+        ),
         _detail(
             "reversal",
             "of 1",
@@ -72,7 +87,7 @@ class RegionReplacement:
         Signal(
             name="moving_share",
             unit="of the view",
-            description="Median over the clip of the share of the picture that changes beyond the camera's motion.",
+            description="Share of the picture that changes beyond the camera's motion, as a median over the clip.",
         ),
     )
 

@@ -34,7 +34,7 @@ class RepeatedFrames:
         Signal(
             name="frozen_s",
             unit="s",
-            description="How long the picture has repeated itself up to this frame, also in a scene at rest.",
+            description="How long the picture has repeated itself up to this frame; a scene at rest counts too.",
         ),
         Signal(
             name="resume_jump",
@@ -45,7 +45,8 @@ class RepeatedFrames:
         Signal(
             name="judder",
             unit="of the frames",
-            description="Share of the frames within half a second that are held between two frames that change.",
+            description="Share of held frames among the frames within half a second; a held frame changes much "
+            "less than both of its neighbours.",
         ),
     )
 

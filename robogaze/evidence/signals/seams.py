@@ -37,8 +37,10 @@ class Seams:
             name="seam",
             unit="of the width",
             description=(
-                "Share of the width along which two neighbouring rows differ sharply and did not the frame before, at "
-                f"the line where it is largest in {_LEAST_PARTS} of {_PARTS} parts of the width; 0 without such a line."
+                "Share of the width along which two neighbouring rows differ sharply, but did not differ in the "
+                "frame before. "
+                f"The share must be reached in {_LEAST_PARTS} of {_PARTS} parts of the width, and the line with "
+                f"the largest share counts; 0 without a line."
             ),
             gap="the picture is too small to compare its rows",
         ),

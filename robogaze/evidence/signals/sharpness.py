@@ -43,7 +43,8 @@ class Sharpness:
             name="sharpness",
             unit="per pixel",
             description=(
-                f"Inverse width of the strongest edges, in pixels of a picture {WORK_SIDE_PX} wide; "
+                f"Inverse width of the strongest edges; the width is in pixels of a picture {WORK_SIDE_PX} "
+                f"pixels wide; "
                 "undefined where the picture is too dark or too flat to have edges."
             ),
             gap=_NO_EDGES,
@@ -52,9 +53,10 @@ class Sharpness:
             name="sharpness_drop",
             unit="of the clip's level",
             description="How far sharpness is below the sharpness of the clip's sharper frames, in the direction "
-            "that loses most.",
-            gap=f"{_NO_EDGES}, or the clip is too short for a typical sharpness",
-            limitation="a clip that is blurred throughout has no drop, as it is compared with its own sharper frames",
+            "that loses the most sharpness.",
+            gap=f"{_NO_EDGES}, or the clip is too short to have a typical sharpness",
+            limitation="a clip that is blurred throughout has no drop, because its frames are compared with its "
+            "own sharper frames",
         ),
     )
 

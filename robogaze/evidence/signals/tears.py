@@ -54,8 +54,9 @@ class Tears:
             name="tear",
             unit="of the width",
             description=(
-                "Largest sideways jump, since the frame before, between the rows above and below a line across the "
-                "whole picture; 0 without such a line."
+                "Largest sideways jump since the frame before: the rows above a line move relative to the rows "
+                "below. The line crosses the "
+                "whole picture; 0 without a line."
             ),
             gap="the picture is too small to compare its rows",
         ),

@@ -20,7 +20,7 @@ class UnexplainedChange:
             name="unexplained_change",
             unit="of the view",
             description="Share of the picture that cannot be explained by motion from the previous frame; after "
-            "a cut, most of the picture.",
+            "a cut, this is most of the picture.",
             gap=_TOO_SMALL,
         ),
         Signal(

@@ -50,7 +50,7 @@ def cut(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
     end = max(2, round((1 - share) * scene.frame_count))
     before = range(max(1, end - scene.to_frames(_MOVING_S)), min(end + 1, scene.frame_count))
     if min(scene.moved(number - 1, number) for number in before) == 0:
-        raise DrawRefused("nothing moves where the clip would end")
+        raise DrawRefused("nothing moves at the time when the clip would end")
     _check_moves(scene, end - 1, scene.frame_count - 1)
     left_out = scene.frame_count - end
     strength = (share - _CUT_LEAST) / (_CUT_MOST - _CUT_LEAST)

@@ -103,7 +103,7 @@ def load_planting_config(name_or_path: str | Path) -> PlantingConfig:
         for key, message in _problems(glitch, domain):
             raise file.fault(f"glitches.{number}.{key[0]}: {message}", ("glitches", number, *key))
         if glitch.id in by_name:
-            message = f"glitches.{number}.planter: {glitch.id!r} is used twice; give each glitch a name"
+            message = f"glitches.{number}.planter: {glitch.id!r} is used twice; give each glitch a different name"
             raise file.fault(message, ("glitches", number, "planter"))
         by_name[glitch.id] = glitch
     return PlantingConfig(domain, by_name)
@@ -120,14 +120,17 @@ def _problems(glitch: Glitch, domain: Domain) -> Iterator[Problem]:
         return
     for dimension in glitch.secondary:
         if dimension not in domain.dimensions or dimension == domain.dimension_of[glitch.type]:
-            yield ("secondary",), f"{dimension!r} is not another dimension of the domain"
+            yield ("secondary",), f"{dimension!r} is not a dimension of the domain, or is the glitch's own dimension"
     if min(glitch.severity.values()) > 0:
-        yield ("severity",), "no level applies from strength 0"
+        yield ("severity",), "one level must apply from strength 0"
     if [level for level, _ in sorted(glitch.severity.items(), key=lambda item: item[1])] != sorted(glitch.severity):
         yield ("severity",), "a higher level must apply from a higher strength"
     yield from _description_problems(glitch.description)
     if (glitch.instruction_change is not None) is not (glitch.planter == REWORD):
-        yield ("planter",), f"{REWORD} needs 'instruction_change', and no other planter has it"
+        yield (
+            ("planter",),
+            f"the planter {REWORD} needs 'instruction_change'; no other planter may have 'instruction_change'",
+        )
     if glitch.instruction_change is not None:
         yield from _instruction_problems(glitch.instruction_change)
 

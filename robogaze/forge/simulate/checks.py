@@ -239,7 +239,7 @@ def _far_apart(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_fr
     for obj in {*placed.bodies} & {known.name for known in spec.sampled.setup.objects if known.movable}:
         if np.linalg.norm(recording.pose(last, obj)[:3] - twin.pose(twin_last, obj)[:3]) > APART_M:
             return None
-    return "too little differs from the twin"
+    return "the clip differs too little from the twin"
 
 
 def _visible(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
@@ -290,7 +290,7 @@ def _exact(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frames
         return "the clip differs from the twin before the onset"
     change = np.abs(at[0].astype(np.int16) - at[1]).max(axis=2)
     visible = int((change > _VISIBLE_LEVELS).sum()) >= _VISIBLE_PIXELS
-    return None if visible else "the event is not visibly different from the twin"
+    return None if visible else "the event shows no visible difference from the twin"
 
 
 def _hard_enough(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
@@ -299,11 +299,11 @@ def _hard_enough(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_
     if hard is None:
         return None
     if "small" in placed.ways and _filled_share(spec, placed, renderer, fault_frames) > hard.largest_share:
-        return "it is not small"
+        return "the fault is not small"
     if "short" in placed.ways and len(fault_frames.shown) / fps > hard.longest_s:
-        return "it is not short"
+        return "the fault is not short"
     if "gradual" in placed.ways and len(fault_frames.developing) / fps < _DEVELOPS * hard.gradual_s[0]:
-        return "it is not gradual"
+        return "the fault is not gradual"
     return None
 
 

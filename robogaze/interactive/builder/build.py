@@ -67,9 +67,9 @@ class BuildOptions:
     def check(self) -> None:
         """Raise OptionError for a number out of its range and for an unknown difficulty."""
         if unknown := [name for name in self.bugs if name not in DIFFICULTIES]:
-            raise OptionError(f"bugs are {', '.join(DIFFICULTIES)}, not {unknown[0]}")
+            raise OptionError(f"the difficulty of a bug must be one of {', '.join(DIFFICULTIES)}; found: {unknown[0]}")
         if any(number < 0 for number in self.bugs.values()) or not 1 <= sum(self.bugs.values()) <= 12:
-            raise OptionError("bugs must be 1 to 12 in all")
+            raise OptionError("the total number of bugs must be from 1 to 12")
         if self.target is not None and not 0 <= self.target <= 1:
             raise OptionError(f"target must be in [0, 1], not {self.target}")
 
@@ -194,7 +194,7 @@ class _Build:
             self.say(f"correction {number}{where}: {repair.cause}")
             draft = draft.corrected(repair.parts, repair.walkthrough)
         if wrong := await problems(draft):
-            raise BuildFailed(f"it cannot be won after {self.spec.repairs} corrections: {wrong[0]}")
+            raise BuildFailed(f"the environment cannot be won after {self.spec.repairs} corrections: {wrong[0]}")
         return draft
 
     async def _planted(self, draft: Draft, difficulty: str, subject: str) -> Draft:
@@ -219,7 +219,9 @@ class _Build:
                 return with_bug
             problem, before = "; ".join(wrong), answer.model_dump()
             self.say(f"bug {answer.id} ({difficulty}) is not proved: {wrong[0]}")
-        raise BuildFailed(f"no {difficulty} bug could be proved in {self.spec.bug_tries} tries; the last: {problem}")
+        raise BuildFailed(
+            f"no {difficulty} bug could be proved in {self.spec.bug_tries} tries; problem of the last try: {problem}"
+        )
 
     async def _hard_enough(self, draft: Draft) -> tuple[Draft, list[float]]:
         """The draft, extended until the preliminary agent finds the share `target`, and the shares that it found."""
@@ -229,7 +231,7 @@ class _Build:
         for number in range(self.spec.extensions + 1):
             share = await self._played(draft, number)
             found.append(share)
-            self.say(f"preliminary agent: {share:.2f} of {len(draft.bugs)} bugs")
+            self.say(f"the preliminary agent found a share of {share:.2f} of the {len(draft.bugs)} bugs")
             if share >= self.options.target or number == self.spec.extensions:
                 break
             draft = await self._extended(draft, share, number + 1)
@@ -252,7 +254,7 @@ class _Build:
         )
         recall = result.systems[0].scores.recall
         if not recall.defined:
-            raise BuildFailed("the judge gave no answer on what the preliminary agent found")
+            raise BuildFailed("the judge gave no answer, so it is not known which bugs the preliminary agent found")
         return recall.value
 
     async def _extended(self, draft: Draft, share: float, number: int) -> Draft:
@@ -301,7 +303,7 @@ def _check_folder(out: Path, asked: str) -> None:
     if path.is_file():
         if path.read_text(encoding="utf-8") != asked:
             raise InputError(
-                f"{out} already contains a build with other options ({path}); use another folder, or those options"
+                f"{out} already contains a build with other options; use another folder, or the options in {path}"
             )
     elif out.is_dir() and any(out.iterdir()):
         raise InputError(f"{out} is not empty and holds no build; use another folder")

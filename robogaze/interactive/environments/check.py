@@ -32,7 +32,9 @@ async def check_protocol(spec: str, timeout_s: float = 30.0) -> tuple[Checked, .
         repeated = await player.act("look")
         return (
             Checked("a session starts with a message", "" if first.message else "the first message is empty"),
-            Checked("the state is that of the last reply", _unless(seen.state == after.state, "it differs")),
+            Checked(
+                "the observed state is the same as in the last reply", _unless(seen.state == after.state, "it differs")
+            ),
             Checked("a new session starts from the same state", _difference(first, again)),
             Checked("the same commands give the same replies", _difference(after, repeated)),
             await _check_documents(spec, timeout_s),
@@ -76,7 +78,8 @@ async def _check_documents(spec: str, timeout_s: float) -> Checked:
         found = await documents.search(line) if line else ()
         await documents.debug_log()
         return Checked(
-            name, _unless(any(match.path == paths[0] for match in found), "a line that was read is not found")
+            name,
+            _unless(any(match.path == paths[0] for match in found), "the search does not find a line that was read"),
         )
     except EnvironmentFault as error:
         if error.kind == "refused":
@@ -117,7 +120,7 @@ async def _unproved(folder: EnvironmentFolder, bug: Bug, others: frozenset[str],
 
 def _difference(first: Observation, second: Observation) -> str:
     names = [part.name for part in fields(Observation) if getattr(first, part.name) != getattr(second, part.name)]
-    return f"they differ in {', '.join(names)}" if names else ""
+    return f"the replies differ in {', '.join(names)}" if names else ""
 
 
 def _unless(holds: bool, problem: str) -> str:

@@ -103,7 +103,7 @@ def load_folder(name: str) -> EnvironmentFolder:
         raise InputError(f"{name!r} is neither a built-in environment ({known}) nor a folder with a {WORLD}")
     versions = sorted(file.stem for file in (path / "bugs").glob("*.json"))
     if not versions:
-        raise InputError(f"{path} has no bugs/VERSION.json; a list of bugs is missing")
+        raise InputError(f"{path} has no list of bugs: the file bugs/VERSION.json is missing")
     version = versions[-1]
     world = read_yaml(path / WORLD)
     head = world.parse(dict[str, Any])
@@ -111,7 +111,9 @@ def load_folder(name: str) -> EnvironmentFolder:
     faults = read_yaml(path / "faults.yaml")
     changes = faults.parse(dict[str, tuple[_Change, ...]])
     if missing := [bug.id for bug in bugs if bug.id not in changes]:
-        raise DomainError(f"no changes are given for {', '.join(missing)} of bugs/{version}.json", faults.path)
+        raise DomainError(
+            f"changes are missing for these bugs of bugs/{version}.json: {', '.join(missing)}", faults.path
+        )
     return EnvironmentFolder(
         path=path.resolve(),
         version=version,

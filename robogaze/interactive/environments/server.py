@@ -141,7 +141,7 @@ class _Hub:
         session = self._sessions.get(session_id or "")
         if session is None:
             raise EnvironmentFault(
-                f"no session has this {hub_format.SESSION_ID}; start one at {hub_format.NEW}", "refused"
+                f"there is no session with this {hub_format.SESSION_ID}; start a session at {hub_format.NEW}", "refused"
             )
         return session
 

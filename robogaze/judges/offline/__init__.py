@@ -31,8 +31,9 @@ from robogaze.judges.rubric import Rubric, read_rubric
 NAME = "offline"
 
 CAUTION = (
-    "Warning: the offline judge often takes an event of the same type on another object for the same event, so it can "
-    "reverse the order of two systems; rank with a model as the judge."
+    "Warning: if two events have the same type but different objects, the offline judge often rates them as the "
+    "same event. It can "
+    "therefore reverse the order of two systems. Use a model as the judge for rankings."
 )
 """The warning shown wherever systems are ranked by this judge."""
 
@@ -119,12 +120,12 @@ class OfflineJudge:
         other = found.auc_other_object
         pearson, error, unseen = found.pearson, found.mean_absolute_error, found.pearson_unseen_words
         return (
-            "Similarities are by the offline judge, which compares words and asks no model: on "
-            f"{found.pairs} held-out pairs of descriptions, written and rated by the project and not by a study with "
-            f"people, it agrees with the ratings at Pearson {pearson.value:.2f} [{pearson.low:.2f}, "
-            f"{pearson.high:.2f}] ({unseen.value:.2f} where the words are new to it), mean absolute error "
-            f"{error.value:.2f}. It tells one event from the same type of event on another object at AUC "
-            f"{other.value:.2f} [{other.low:.2f}, {other.high:.2f}] (1 is always, 0.5 is chance)."
+            "The offline judge gives the similarities; it compares words and asks no model. It was tested on "
+            f"{found.pairs} held-out pairs of descriptions, which the project wrote and rated (not a study with "
+            f"people). Agreement with these ratings: Pearson  {pearson.value:.2f} [{pearson.low:.2f}, "
+            f"{pearson.high:.2f}] ({unseen.value:.2f} if the words are new to the judge), mean absolute error "
+            f"{error.value:.2f}. Separation of the same event from an event of the same type on another object: AUC  "
+            f"{other.value:.2f} [{other.low:.2f}, {other.high:.2f}] (1 is perfect, 0.5 is chance)."
         )
 
     async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:

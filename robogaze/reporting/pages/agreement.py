@@ -59,11 +59,11 @@ def agreement_headline(result: AgreementResult) -> str:
     """How far the annotators agree that a clip is faulty, and on which events."""
     annotators, overall = count(len(result.annotation_set.annotators), "annotator"), result.overall
     if not result.annotation_set.clips:
-        return f"{annotators}, but no clip was completed by two of them, so agreement cannot be measured."
+        return f"{annotators}, but no two annotators completed the same clip, so agreement cannot be measured."
     return (
-        f"{annotators} agree on whether a clip is faulty with a kappa of {cell_text(overall.detection_kappa)} clips, "
-        f"and match {cell_text(overall.events_matched)} of each other's events; "
-        f"{count(len(result.adjudication.queue), 'event')} to be settled by a person."
+        f"{annotators}. Agreement on whether a clip is faulty: kappa {cell_text(overall.detection_kappa)} clips. "
+        f"Share of their events that match: {cell_text(overall.events_matched)}. "
+        f"To be settled by a person: {count(len(result.adjudication.queue), 'event')}."
     )
 
 
@@ -100,7 +100,7 @@ def _sections(result: AgreementResult, names: Mapping[str, str]) -> Iterator[Pag
         )
     ceiling = [table for name, table in tables.items() if name.startswith("human-ceiling")]
     if ceiling:
-        summary = "each annotator scored against the others as a system would be"
+        summary = "each annotator is scored against the other annotators, in the same way as a system"
         yield PageSection("Human ceiling", tuple(page_table(table, without_notes=shown) for table in ceiling), summary)
 
 

@@ -39,11 +39,11 @@ _MEASURES = {
 }
 
 _KINDS = {
-    "new": ("bad", "No event before, events after"),
-    "worse": ("care", "More or worse events after"),
-    "changed": ("", "Other events with the same load"),
-    "better": ("good", "Fewer or milder events after"),
-    "fixed": ("good", "Events before, no event after"),
+    "new": ("bad", "Events only in the clip after"),
+    "worse": ("care", "More or worse events in the clip after"),
+    "changed": ("", "Different events with the same total severity"),
+    "better": ("good", "Fewer or milder events in the clip after"),
+    "fixed": ("good", "Events only in the clip before"),
 }
 
 

@@ -38,13 +38,14 @@ def _undecided(result: Comparison) -> Iterator[ValidityCheck]:
             whole = False
             yield ValidityCheck(
                 False,
-                f"{row.name}: {listed(lacking)} of {count(sum(row.clips.values()), 'clip')}; depending on these, "
+                f"{row.name}: {listed(lacking)} of {count(sum(row.clips.values()), 'clip')}; depending on these "
+                f"clips, "
                 f"the {result.scope.name} is between {_share(row.worst)} and {_share(row.best)}.",
             )
     # The unreadable clips of a run that was split are the same for all of its parts.
     if unplaced := max((run.unplaced for run in result.runs), default=0):
         yield ValidityCheck(
-            False, f"{count(unplaced, 'unreadable clip')} that cannot be assigned to a run; not in any number."
+            False, f"Left out of all numbers, because the run is not known: {count(unplaced, 'unreadable clip')}."
         )
     elif whole:
         yield ValidityCheck(True, "Every clip of every run is complete and decided, and none is missing.")
@@ -54,12 +55,16 @@ def _judge_errors(result: Comparison) -> Iterator[ValidityCheck]:
     if result.corrected:
         low, high = min(result.labels), max(result.labels)
         clips = count(low, "clip") if low == high else f"{low:,} to {high:,} clips"
-        yield ValidityCheck(True, f"The judge's own errors are known from {clips} labelled by people; see Corrected.")
+        yield ValidityCheck(
+            True,
+            f"The judge's own errors are known from {clips} labelled by people; see the table of corrected numbers.",
+        )
     else:
         yield ValidityCheck(
             False,
-            "The agreement of this judge with people is not known. With --calibration the numbers are corrected for "
-            "the judge's errors, from clips labelled by people.",
+            "The agreement of this judge with people is not known. The option --calibration uses clips labelled "
+            "by people to correct the numbers for "
+            "the judge's errors.",
         )
 
 
@@ -69,7 +74,7 @@ def _real_clips(runs: Sequence[PageRun]) -> Iterator[ValidityCheck]:
             yield ValidityCheck(
                 not run.alarms,
                 f"{run.name} has {count(run.controls, 'real clip')}, {run.alarms} of them with events (false alarms). "
-                "Real clips are in the numbers of the run.",
+                "The numbers of the run include the real clips.",
             )
     if not any(run.controls for run in runs):
         yield ValidityCheck(True, "No run has real clips, so the rate of false alarms is not known.")

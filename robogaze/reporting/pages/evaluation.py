@@ -116,11 +116,11 @@ def _sections(result: Evaluation, tables: Sequence[ResultTable], names: Mapping[
                 prepared = page_table(part, names=names, link=_link(part, systems), without_notes=shown)
                 yield PageSection(title, (prepared,), open=part.name in _OPEN and part.rows[0][0] in systems)
     for system in result.systems:
-        summary = "every metric; by confidence; the cost of each kind of error"
+        summary = "every metric, the scores by confidence, and the cost of each kind of error"
         figures = tuple(_precision_recall(system))
         yield PageSection(f"{system.name} in detail", section_tables("system", system.name), summary, figures=figures)
     if pairs := section_tables("metric"):
-        yield PageSection("Pairs of systems", pairs, "paired differences and ranks by metric")
+        yield PageSection("Pairs of systems", pairs, "paired differences and ranks for each metric")
 
 
 _OPEN = ("scores", "scores-data-sets")
@@ -259,7 +259,7 @@ def _entry(
         title=reference.clip_id,
         subtitle=system.name if several else reference.instruction or "",
         mark=(f"{wrong} wrong", "bad") if wrong else ("all matched" if events else "no event", "good"),
-        sentence=f"{', '.join(words) or 'no event on either side'}; the prediction is "
+        sentence=f"{', '.join(words) or 'no event in the reference or the prediction'}; the prediction is "
         f"{'missing' if prediction is None else prediction.status}",
         tags={
             "system": (system.name,),

@@ -23,7 +23,7 @@ from robogaze.reporting.wording import count
 from robogaze.store import StoredRun, configuration_of, write_whole
 
 STYLES = ("base", "run", "results", "plays")
-_REPRODUCED = {True: "reproduced", False: "did not show again", None: "not replayed"}
+_REPRODUCED = {True: "reproduced", False: "not reproduced", None: "not replayed"}
 
 
 @dataclass(frozen=True)

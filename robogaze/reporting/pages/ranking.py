@@ -100,7 +100,7 @@ def _video(ranked: RankedCandidate, folders: RunFolders) -> VideoFile:
 
 
 def _checks(result: Ranking) -> Iterator[ValidityCheck]:
-    yield ValidityCheck(True, f"Candidates of a prompt share their {result.key}.")
+    yield ValidityCheck(True, f"All candidates of a prompt have the same {result.key}.")
     if sentence := id_sentence(result):
         yield ValidityCheck(False, sentence)
     if result.unranked:
@@ -109,7 +109,7 @@ def _checks(result: Ranking) -> Iterator[ValidityCheck]:
         clips = count(len(result.unranked), "clip")
         yield ValidityCheck(False, f"{clips} without a rank, never kept: {names}{more}.")
     if any(len(prompt.ranked) < prompt.wanted for prompt in result.prompts):
-        yield ValidityCheck(False, "Some prompts have fewer ranked candidates than are to be kept.")
+        yield ValidityCheck(False, "Some prompts have fewer ranked candidates than the number to keep.")
 
 
 def _entry(prompt: PromptRanking, folders: RunFolders, names: Mapping[str, str]) -> Entry:

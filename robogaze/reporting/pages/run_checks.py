@@ -10,7 +10,7 @@ from robogaze.reporting.wording import count
 def checks(summary: RunSummary[Report]) -> tuple[ValidityCheck, ...]:
     """All checks, the most important first; without reports, only the check that says so."""
     if not summary.reports:
-        return (_unreadable(summary), ValidityCheck(False, "There is no report: nothing is known about any clip."))
+        return (_unreadable(summary), ValidityCheck(False, "There is no report, so nothing is known about the clips."))
     return (
         _unscored(summary),
         _unreadable(summary),
@@ -29,7 +29,7 @@ def _unscored(summary: RunSummary[Report]) -> ValidityCheck:
         return ValidityCheck(True, "No clip is unscored.")
     of = f"{number} of {count(summary.clips, 'clip')}"
     return ValidityCheck(
-        False, f"{of} unscored: no dimension could be examined, so nothing is known about them.", "unscored"
+        False, f"{of} unscored: no dimension could be examined, so nothing is known about these clips.", "unscored"
     )
 
 
@@ -38,7 +38,7 @@ def _unreadable(summary: RunSummary[Report]) -> ValidityCheck:
     if not number:
         return ValidityCheck(True, "Every file could be read.")
     return ValidityCheck(
-        False, f"{count(number, 'file')} could not be read, so nothing is known about the content.", "unreadable"
+        False, f"{count(number, 'file')} could not be read, so their content is not known.", "unreadable"
     )
 
 
@@ -49,7 +49,7 @@ def _partial(summary: RunSummary[Report]) -> ValidityCheck:
     partial = [report for report in summary.reports if report.status == "partial"]
     names = dimension_names([name for report in partial for name in report.undecided_dimensions], summary.domain)
     why = (
-        f"undecided in {names}; events there may be missing"
+        f"undecided in {names}; events in these dimensions may be missing"
         if names
         else "a stage failed (see the failures of each clip)"
     )
@@ -71,13 +71,14 @@ def _unseen(summary: RunSummary[Report]) -> ValidityCheck:
     where = f"In {len(shares)} of {count(len(summary.reports), 'clip')} with a report"
     return ValidityCheck(
         False,
-        f"{where}, {extent} of the frames were shown to no specialist; faults that are visible only there are missed.",
+        f"{where}, {extent} of the frames were shown to no specialist; faults that are visible only in these "
+        f"frames are missed.",
     )
 
 
 def _unmeasured(summary: RunSummary[Report]) -> ValidityCheck:
     sentence = unmeasured(summary)
-    return ValidityCheck(not sentence, sentence or "No report names frames that could not be measured.")
+    return ValidityCheck(not sentence, sentence or "No report mentions frames that could not be measured.")
 
 
 def _calls(summary: RunSummary[Report]) -> ValidityCheck:
@@ -90,7 +91,8 @@ def _calls(summary: RunSummary[Report]) -> ValidityCheck:
         return ValidityCheck(True, f"All {len(calls)} recorded calls got a valid answer.")
     return ValidityCheck(
         False,
-        f"Of {len(calls)} recorded calls {failed} failed and {invalid} got an invalid answer; a later attempt may have "
+        f"Of {len(calls)} recorded calls, {failed} failed and {invalid} got an invalid answer; a later attempt "
+        f"may have "
         "succeeded.",
     )
 
@@ -100,7 +102,9 @@ def _fingerprint(summary: RunSummary[Report]) -> ValidityCheck:
     if not other:
         return ValidityCheck(True, "All reports and this page use the same version of the domain.")
     return ValidityCheck(
-        False, f"{count(other, 'report')} made with another version of the domain; names and severities may differ."
+        False,
+        f"{count(other, 'report')} made with a different version of the domain than this page; names and "
+        f"severities may differ.",
     )
 
 

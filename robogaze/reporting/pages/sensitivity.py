@@ -68,8 +68,9 @@ def sensitivity_headline(result: Sensitivity, run: str) -> str:
     """The share of planted glitches that are found, and the share of untouched clips with an alarm."""
     found, alarms = result.total.found, result.alarms
     return (
-        f"{run} finds {cell_text(found.value)} of the planted glitches and notices "
-        f"{cell_text(result.total.noticed.value)}; {cell_text(alarms.clips.value)} of the untouched clips have alarms."
+        f"Share of the planted glitches that {run} finds: {cell_text(found.value)}; share that it notices:  "
+        f"{cell_text(result.total.noticed.value)}. Share of the untouched clips with alarms: "
+        f"{cell_text(alarms.clips.value)}."
     )
 
 
@@ -82,8 +83,9 @@ def _checks(result: Sensitivity) -> Iterator[ValidityCheck]:
         share = result.total.found
         yield ValidityCheck(
             False,
-            f"{count(undecided, 'glitch', 'glitches')} undecided, in no share; the share of found glitches is between "
-            f"{share.worst:.3f} and {share.best:.3f}, depending on these.",
+            f"{count(undecided, 'glitch', 'glitches')} undecided and left out of all shares. Depending on these "
+            f"glitches, the share of found glitches is between "
+            f"{share.worst:.3f} and {share.best:.3f}.",
         )
     if missing := result.total.not_examined:
         yield ValidityCheck(

@@ -55,5 +55,5 @@ def video_notes(sources: Mapping[str, str | None], paths: Mapping[str, Path]) ->
         yield f"the page links to {count(linked, 'video')} instead of embedding them: {why}"
     if missing := [name for name, source in sources.items() if source is None]:
         which = f"{paths[missing[0]].name}{', ...' if len(missing) > 1 else ''}"
-        why = "the file is missing, has changed, or is of a kind that browsers do not play"
+        why = "the file is missing, has changed, or has a format that browsers do not play"
         yield f"the page has no video of {count(len(missing), 'clip')} ({which}): {why}"

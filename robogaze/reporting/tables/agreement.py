@@ -85,8 +85,9 @@ def method_notes(result: AgreementResult) -> Iterator[str]:
         else f"Detection kappa is {detection}; dimension kappa is {dimension}."
     )
     yield (
-        "All measures but detection kappa are over matched events; events that only one annotator reports are not in "
-        "them: see events matched."
+        "All measures except detection kappa are over matched events. They do not include events that only one "
+        "annotator "
+        "reports; for these events, see the measure 'events matched'."
     )
     yield (
         f"Events of two annotators are matched one to one by {terms.match}, IoU on {terms.iou}, regardless of "
@@ -94,8 +95,9 @@ def method_notes(result: AgreementResult) -> Iterator[str]:
     )
     yield (
         f"{terms.level:.0%} percentile intervals from {terms.resamples:,} resamples of the {_units(result)} within "
-        f"each {terms.by}, seed {terms.seed}. There is no interval for one clip, for one value in all resamples, or "
-        f"where more than {1 - MIN_DEFINED_SHARE:.0%} of the resamples are undefined."
+        f"each {terms.by}, seed {terms.seed}. There is no interval if there is only one clip, if all resamples "
+        f"give the same value, or "
+        f"if the value is undefined in more than {1 - MIN_DEFINED_SHARE:.0%} of the resamples."
     )
 
 
@@ -109,22 +111,26 @@ def left_out(result: AgreementResult) -> Iterator[str]:
     """The clips and events that are left out, and failed judgements."""
     panel = result.annotation_set
     if panel.single_annotator:
-        yield f"Left out, with one annotator: {_clips(panel.single_annotator)}."
+        yield f"Left out, because only one annotator examined the clip:  {_clips(panel.single_annotator)}."
     if panel.unfinished:
-        yield f"Left out, not complete: {_clips([f'{clip} by {author}' for clip, author in panel.unfinished])}."
+        yield (
+            f"Left out, because the annotation is not complete:  "
+            f"{_clips([f'{clip} by {author}' for clip, author in panel.unfinished])}."
+        )
     if panel.no_shared_dimensions:
         yield f"Left out, because the annotators examined no dimension in common: {_clips(panel.no_shared_dimensions)}."
     if panel.excluded_events:
         events = count(panel.excluded_events, "event")
-        yield f"{events} set aside, in dimensions that not all annotators of the clip examined."
+        yield f"{events} left out, because some annotators of the clip did not examine the dimension."
     unknown = sum(clip.duration_s is None for clip in panel.clips)
     if unknown:
-        yield f"{count(unknown, 'clip')} of unknown length left out of timeline alpha."
+        yield f"Left out of timeline alpha, because the length is not known: {count(unknown, 'clip')}."
     if result.failed:
         yield f"{count(result.failed, 'pair')} of overlapping events without a judgement."
     if bounds := result.overall.bounds:
         yield (
-            f"{count(result.overall.unscored, 'matched pair')} among them: with them description similarity is "
+            f"{count(result.overall.unscored, 'matched pair')} without a judgement. Depending on these "
+            f"judgements, description similarity is "
             f"between {bounds[0]:.3f} and {bounds[1]:.3f}."
         )
 
@@ -134,19 +140,25 @@ def _clips(names: Sequence[str]) -> str:
 
 
 _DIMENSION = (
-    "Detection: is there any event of the dimension in the clip? Dimension: this one or another, over all matched "
-    "events. The other measures are over the matched events that at least one annotator puts in the dimension."
+    "Detection: whether the clip has any event of this dimension. Dimension: whether a matched event has this "
+    "dimension or "
+    "another one, over all matched events. Other measures: over the matched events that at least one annotator "
+    "puts in this dimension."
 )
 
 
 def _further_notes(several: bool) -> Iterator[str]:
     yield (
-        "Events matched: the share of the events of two annotators that the other one also reports; n counts an event "
+        "Events matched: for two annotators, the share of their events that the other annotator also reports. n "
+        "counts an event "
         "once for each other annotator."
     )
     yield "Timeline alpha: Krippendorff's alpha for unitizing, over the annotated time."
     if several:
-        yield "Mean Cohen: over the pairs of annotators for whom it is defined; n counts these pairs."
+        yield (
+            "Mean Cohen: the mean of Cohen's kappa over the pairs of annotators for which the kappa is "
+            "defined; n counts these pairs."
+        )
 
 
 def _slices(result: AgreementResult) -> Iterator[tuple[str, AgreementScores]]:
@@ -209,20 +221,24 @@ def _headline(scores: Mapping[str, Cell]) -> Row:
 
 
 def _ceiling_notes(ceiling: Ceiling, annotators: int) -> Iterator[str]:
-    yield f"Over {count(ceiling.whole.n, 'annotation')}, scored like a system's reports (convention robogaze)."
-    yield "n counts a clip once for each annotator who is scored on it; intervals are Student's t, as for systems."
+    yield f"Scored: {count(ceiling.whole.n, 'annotation')}, each like a system's report (convention robogaze)."
+    yield (
+        "n counts a clip once for each annotator who is scored on that clip. Intervals use Student's t, as for systems."
+    )
     if annotators > 2:
         yield (
-            f"The consensus of the others: events that more than half of them report, with an IoU of at least "
-            f"{MIN_IOU}; severities at most {MAX_SEVERITY_GAP} apart are averaged and rounded half up."
+            f"An annotator is scored against the consensus of the other annotators: events that more than half "
+            f"of them report, with an IoU of at least "
+            f"{MIN_IOU}. Severities that differ by at most {MAX_SEVERITY_GAP} are averaged and rounded half up."
         )
     if ceiling.without:
         yield (
-            f"{count(ceiling.without, 'annotation')} left out because the others report events of the clip and agree "
-            "on none."
+            f"{count(ceiling.without, 'annotation')} left out because the other annotators report events of the "
+            f"clip, but agree "
+            "on none of these events."
         )
     if ceiling.failed:
-        yield f"{count(ceiling.failed, 'annotation')} left out with a failed judgement; see the bounds."
+        yield f"{count(ceiling.failed, 'annotation')} left out because a judgement failed; see the bounds."
 
 
 def _queue(result: AgreementResult) -> ResultTable:
@@ -252,7 +268,7 @@ def short_queue(result: AgreementResult, most: int) -> ResultTable:
         for question in queue[:most]
     )
     hidden = len(queue) - len(rows)
-    notes = [f"{hidden} more are not shown; --out DIR writes all."] if hidden else []
+    notes = [f"Events not shown here: {hidden}. Use --out DIR to write all events."] if hidden else []
     return ResultTable("queue", queue_title(result), ("clip", "why", "events"), rows, (*notes, settled_note(result)))
 
 
@@ -264,9 +280,12 @@ def queue_title(result: AgreementResult) -> str:
 def settled_note(result: AgreementResult) -> str:
     """The number of settled events and the rule that settles them."""
     return (
-        f"{count(result.adjudication.settled, 'event')} settled without a person: reported by all annotators of the "
-        f"clip, every two with an IoU of at least {MIN_IOU} (spans united), the same dimension and type, severities "
-        f"at most {MAX_SEVERITY_GAP} apart (averaged, rounded half up)."
+        f"{count(result.adjudication.settled, 'event')} settled without a person. An event is settled if all "
+        f"annotators of the "
+        f"clip report it and every two of these reports have an IoU of at least {MIN_IOU}, the same dimension "
+        f"and type, and severities "
+        f"that differ by at most {MAX_SEVERITY_GAP}. Their spans are united; their severities are averaged and "
+        f"rounded half up."
     )
 
 
@@ -280,13 +299,14 @@ def ratings_table(result: RatingAgreement, level: float, resamples: int, seed: i
     rows: tuple[Row, ...] = (("all units", result.overall), *result.labels.items())
     notes = [
         f"Annotators: {listed(result.annotators)}.",
-        "A unit has the label that most of its ratings give. Alpha of a label is 1 - the disagreement on its units / "
-        "the disagreement that chance gives over all units. n counts units.",
+        "A unit has the label that most of its ratings give. Alpha of a label is 1 - (disagreement on the units "
+        "of the label) / "
+        "(disagreement expected by chance over all units). n counts units.",
         f"{level:.0%} percentile intervals from {resamples:,} resamples of the units, seed {seed}.",
     ]
     if result.once:
-        notes.append(f"{count(result.once, 'unit')} of {result.units} left out: rated fewer than twice.")
+        notes.append(f"{count(result.once, 'unit')} of {result.units} left out: fewer than two ratings.")
     if result.tied:
-        notes.append(f"{count(result.tied, 'unit')} with two or more labels that are given equally often.")
+        notes.append(f"{count(result.tied, 'unit')} with a tie: two or more labels are given equally often.")
     title = f"Agreement of {count(len(result.annotators), 'annotator')} on labels"
     return ResultTable("ratings", title, ("label", "Krippendorff's alpha"), rows, tuple(notes))

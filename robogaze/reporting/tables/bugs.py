@@ -24,10 +24,12 @@ def bug_tables(result: BugEvaluation) -> Iterator[ResultTable]:
 
 
 def _notes(result: BugEvaluation) -> tuple[str, ...]:
-    how = "each report in order, to the bug most similar to it" if "released" in result.convention else "one to one"
+    how = "in order, each to the most similar bug" if "released" in result.convention else "one to one"
     notes = [
-        f"Convention {result.convention}: matched {how}, from a similarity of {result.threshold:.2f} on.",
-        "Intervals are over bugs (recall) and reports (precision). Intervals over environments need two environments.",
+        f"Convention {result.convention}: reports are matched {how}, if the similarity is at least "
+        f"{result.threshold:.2f}.",
+        "Intervals are over bugs (recall) and reports (precision). Intervals over environments need at least two "
+        "environments.",
     ]
     for system in result.systems:
         counts = system.counts
@@ -42,7 +44,9 @@ def _notes(result: BugEvaluation) -> tuple[str, ...]:
             f"{system.name}: {count(counts[key], noun)} {text}." for key, (noun, text) in said.items() if counts[key]
         ]
     if result.unreferenced:
-        notes.append(f"{count(len(result.unreferenced), 'play')} without a list of bugs, not scored.")
+        notes.append(
+            f"{count(len(result.unreferenced), 'play')} not scored, because the environment has no list of bugs."
+        )
     return tuple(notes)
 
 
@@ -83,7 +87,8 @@ def _difficulties(result: BugEvaluation, notes: tuple[str, ...]) -> ResultTable:
 def _steps(result: BugEvaluation, notes: tuple[str, ...]) -> ResultTable:
     groups = [(system.name, group) for system in result.systems for group in system.by_step]
     note = (
-        "Recall within a number of steps, in plays whose budget is at least this number. A report counts once its "
+        "Recall within a number of steps, in plays with a budget of at least this number. A report counts from "
+        "the step at which its "
         "evidence is complete."
     )
     return _grouped(result, "bugs-steps", "Recall by step", ("steps",), groups, (note, *notes))
@@ -91,7 +96,7 @@ def _steps(result: BugEvaluation, notes: tuple[str, ...]) -> ResultTable:
 
 def _settings(result: BugEvaluation, notes: tuple[str, ...]) -> ResultTable:
     groups = [(system.name, group) for system in result.systems for group in system.by_setting]
-    return _grouped(result, "bugs-settings", "By how the plays were made", result.setting, groups, notes)
+    return _grouped(result, "bugs-settings", "By setting of the plays", result.setting, groups, notes)
 
 
 def _grouped(

@@ -70,13 +70,14 @@ def comparison_method(result: Comparison) -> Iterator[str]:
     terms = result.config
     yield "Load is the sum of severities; events and load are over the scored clips."
     yield (
-        f"{terms.level:.0%} intervals: Wilson's for shares, Newcombe's for their paired differences, otherwise "
-        f"Student's t over the prompts; ranks and trends from {terms.resamples:,} resamples of the prompts, seed "
+        f"{terms.level:.0%} intervals: Wilson's for shares, Newcombe's for paired differences of shares, otherwise "
+        f"Student's t over the prompts; for ranks and trends,  {terms.resamples:,} resamples of the prompts, seed "
         f"{terms.seed}."
     )
     yield (
-        "A run joins the band above it if it differs significantly from no run of that band, with p adjusted for all "
-        "pairs (Holm). Runs of different bands need not all differ."
+        "A run joins the band above if it has no significant difference from any run of that band, with p "
+        "adjusted for all "
+        "pairs (Holm). Two runs of different bands do not always differ significantly."
     )
     rejected = f" ({'; '.join(result.prompts.passed_over)})" if result.prompts.passed_over else ""
     yield f"Clips are paired by {result.prompts.key}{rejected}."
@@ -86,7 +87,7 @@ def comparison_warnings(result: Comparison) -> Iterator[str]:
     """Few prompts, clips without a partner, events without a severity, unknown costs."""
     if result.units < MIN_UNITS:
         yield (
-            f"Warning: the runs share {count(result.units, 'prompt')}; below {MIN_UNITS} prompts intervals are "
+            f"Warning: the runs share {count(result.units, 'prompt')}; below {MIN_UNITS} prompts, intervals are "
             "approximate (docs/metrics/coverage.md)."
         )
     unpaired = [
@@ -95,9 +96,9 @@ def comparison_warnings(result: Comparison) -> Iterator[str]:
         if any(pair.unpaired)
     ]
     if unpaired:
-        yield f"Clips without a partner, not in any difference: {'; '.join(unpaired)}."
+        yield f"Clips without a partner, left out of all differences:  {'; '.join(unpaired)}."
     if ungraded := sum(row.ungraded for row in result.leaderboard):
-        yield f"{count(ungraded, 'event')} without a severity: not in the load."
+        yield f"{count(ungraded, 'event')} without a severity: left out of the load."
     for row in result.leaderboard:
         judged = sum(row.clips[status] for status in get_args(Status))
         if 0 < row.cost_per_clip.n < judged:
@@ -109,8 +110,9 @@ def scope_sentence(dimensions: Sequence[str] | None) -> str:
     """What counts as clean, or as nothing found."""
     if dimensions is None:
         return (
-            "Clean: complete, nothing found, every dimension examined or ruled out; other clips are never clean and "
-            "stay in n."
+            "A clip is clean if it is complete, nothing was found, and every dimension was examined or ruled "
+            "out. Other clips are never clean, but "
+            "are counted in n."
         )
     examined = (
         f"Examined in every complete clip: {listed(list(dimensions))}"
@@ -118,8 +120,9 @@ def scope_sentence(dimensions: Sequence[str] | None) -> str:
         else "No dimension was examined in every complete clip"
     )
     return (
-        f"Nothing found: complete and without events. {examined}. Other dimensions are not covered, and no clip counts "
-        "as clean. Incomplete clips stay in n."
+        f"Nothing was found in a clip if it is complete and has no event. {examined}. Other dimensions are not "
+        f"covered, and no clip counts "
+        "as clean. Incomplete clips are also counted in n."
     )
 
 
@@ -137,8 +140,11 @@ def _clips(result: Comparison) -> ResultTable:
         for row in (result.leaderboard[run] for run in result.order)
     )
     columns = ("run", *statuses, "undecided", f"{result.scope.name} at worst", "as it is", "at best")
-    notes = ("At worst every undecided or missing clip is faulty; at best it is clean if nothing was found.",)
-    title = f"Clips, and the {result.scope.name} that the undecided clips allow"
+    notes = (
+        "At worst, every undecided or missing clip is faulty. At best, each of these clips is clean, except "
+        "clips with a found event.",
+    )
+    title = f"Clips, and the range of the {result.scope.name} depending on the undecided clips"
     return ResultTable("clips", title, columns, rows, notes)
 
 
@@ -157,8 +163,9 @@ def _corrected(result: Comparison) -> ResultTable:
     )
     labels = ", ".join(f"{name} {number:,}" for name, number in zip(result.names, result.labels, strict=True))
     note = (
-        f"From clips labelled by people ({labels}): the mean of the judge's values of the run minus the mean of its "
-        "errors on those clips (prediction-powered inference)."
+        f"Corrected with clips labelled by people ({labels}): the mean of the judge's values over the run, minus "
+        f"the judge's mean "
+        "error on the labelled clips (prediction-powered inference)."
     )
     columns = ("run", "measure", "as judged", "corrected")
     return ResultTable("calibrated", "Corrected for the judge's own errors", columns, rows, (note,))
@@ -234,7 +241,7 @@ def _trend(result: Comparison) -> ResultTable:
     title = f"Trend over the steps {', '.join(f'{step:,}' for step in steps)}"
     note = (
         f"Least squares over the runs, on the {count(result.trend.prompts, 'prompt')} that all runs share; "
-        "the prompts are resampled."
+        "the intervals come from resampling the prompts."
     )
     return ResultTable("trend", title, columns, rows, (note,))
 

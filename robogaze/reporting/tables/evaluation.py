@@ -134,8 +134,9 @@ def _gain_notes(result: Evaluation) -> Iterator[str]:
         if pair.significant
     ]
     yield (
-        f"Rows NAME - {result.config.baseline} are paired differences over the same clips; clips without a prediction "
-        "and unscored clips are in them. Significant, by p adjusted for the number of systems (Holm): "
+        f"Rows NAME - {result.config.baseline} are paired differences over the same clips, including clips "
+        f"without a prediction "
+        "and unscored clips. Significant differences, by p adjusted for the number of systems (Holm):  "
         f"{listed(different) if different else 'none'}."
     )
 
@@ -257,8 +258,9 @@ def _errors(result: Evaluation) -> ResultTable:
     )
     columns = ("system", "reference events", "predicted events", "matched", *result.systems[0].error_costs)
     notes = (
-        "Of matched pairs: span, dimension, description, if one of these is wrong. Of the others: missed, spurious, "
-        "duplicate, split, merged, and span or description if an event without a match can be attributed to one on the "
+        "Errors of matched pairs: wrong span, dimension or description. Errors of events without a match: "
+        "missed, spurious, "
+        "duplicate, split, merged, and span or description if the event can be attributed to an event on the "
         "other side (docs/metrics/README.md#errors).",
     )
     return ResultTable("errors", "Errors by kind", columns, rows, notes)
@@ -275,8 +277,9 @@ def _confusion(system: SystemResult, result: Evaluation) -> ResultTable:
 def _losses(system: SystemResult) -> ResultTable:
     rows: tuple[Row, ...] = tuple((kind, errors, gain) for kind, (errors, gain) in system.error_costs.items())
     note = (
-        f"Description F1 over the corpus is {cell_text(system.micro['desc_f1'])}. Each row is the gain if only that "
-        "kind of error were repaired. The gains do not add up because repairs interact."
+        f"Description F1 over the corpus is {cell_text(system.micro['desc_f1'])}. Each row is the gain from "
+        f"repairing only that "
+        "kind of error. The gains do not add up because repairs interact."
     )
     columns = ("error", "errors", "F1 gained by repair")
     return _of_system(system, "losses", "the cost of each kind of error", columns, rows, (note,))
@@ -286,7 +289,10 @@ def _lambdas(system: SystemResult) -> ResultTable:
     rows: tuple[Row, ...] = tuple(
         (f"{bonus:g}", *(scores[name] for name in HEADLINE)) for bonus, scores in system.by_bonus.items()
     )
-    note = "The bonus decides which events are matched; the value of a match is its S and does not depend on the bonus."
+    note = (
+        "The bonus decides which events are matched. The value of a match is its similarity S, which does not "
+        "depend on the bonus."
+    )
     title = "by the bonus for a shared dimension (lambda)"
     return _of_system(system, "lambda", title, ("lambda", *(METRICS[name].title for name in HEADLINE)), rows, (note,))
 
@@ -295,7 +301,7 @@ def _operating_points(system: SystemResult) -> ResultTable:
     rows: tuple[Row, ...] = tuple(
         (f"{least:.2f}", *(macro[name] for name in SWEPT)) for least, (macro, _) in system.operating_points.items()
     )
-    note = "From the accepted and rejected hypotheses in the reports; no model is queried again."
+    note = "Computed from the accepted and rejected hypotheses in the reports; no model is queried again."
     title = "by the minimum confidence of an event"
     return _of_system(
         system, "operating", title, ("confidence", *(METRICS[name].title for name in SWEPT)), rows, (note,)
@@ -344,8 +350,9 @@ def _comparisons(result: Evaluation) -> Iterator[ResultTable]:
 RANKED = ("system", "rank", "share of first places")
 
 PAIRS = (
-    "The verdict follows from p (Holm), adjusted for the number of pairs. If no difference is significant, it "
-    "gives the largest difference that is not excluded (two one-sided tests)."
+    "The verdict follows from p (Holm), adjusted for the number of pairs. If a difference is not significant, "
+    "the verdict "
+    "gives the largest difference that the data do not exclude (two one-sided tests)."
 )
 
 
@@ -353,11 +360,12 @@ def released_tables(result: ReleasedEvaluation) -> Iterator[ResultTable]:
     """The metrics of a released evaluator, with its metrics by dimension if it has any."""
     notes = [
         f"Convention {result.convention}.",
-        "These are the numbers of a released evaluator, quirks included (docs/metrics/conventions.md).",
+        "These are the numbers of a released evaluator, including its quirks (docs/metrics/conventions.md).",
         f"Judge {result.judge.name}: {result.judge.note}",
     ]
     notes += [
-        f"{name}: {count(len(scores.dropped), 'clip')} without a scored prediction, left out of all means."
+        f"{name}: {count(len(scores.dropped), 'clip')} without a scored prediction; these clips are left out of "
+        f"all means."
         for name, scores in result.systems.items()
         if scores.dropped
     ]

@@ -46,7 +46,7 @@ def evaluation_warnings(result: Evaluation) -> Iterator[str]:
         yield _left_out(result.unfinished, "the reference is not finished")
     if result.left_out:
         parts = count(len(result.left_out), "part")
-        yield f"{parts} of the files did not fit and were left out: {_first(result.left_out)}."
+        yield f"{parts} of the files did not match the format and were left out:  {_first(result.left_out)}."
     if result.unreferenced:
         yield _left_out(result.unreferenced, "there is no reference")
     yield from _not_above_floor(result)
@@ -59,7 +59,10 @@ def _rules(result: Evaluation) -> Iterator[str]:
             yield f"Floor {name} {TYPE_PRIOR_RULE}"
         else:
             yield f"{'Upper bound' if CONTROLS[name].oracle else 'Floor'} {name} {CONTROLS[name].rule}"
-    yield "An upper bound is the most that a guess can reach under any judge; a good system may be below it."
+    yield (
+        "An upper bound is the highest score that a guess can reach under any judge. A good system may have a "
+        "lower score."
+    )
     if any(system.floor for system in result.systems):
         yield SHUFFLED_RULE
 
@@ -71,7 +74,7 @@ def _not_above_floor(result: Evaluation) -> Iterator[str]:
         difference = cell_text(system.floor.above.difference)
         yield (
             f"Warning: {system.name} is not significantly above its floor in {METRICS['desc_f1'].title} (difference "
-            f"{difference}): the scores do not show that it uses the clips."
+            f"{difference}): the scores do not show that the system uses the clips."
         )
 
 
@@ -92,7 +95,7 @@ def _axis(result: Evaluation) -> str:
     without = result.counts["clips_without_frame_times"]
     if result.config.iou == "exact":
         return "the time axis"
-    return f"frames ({count(without, 'clip')} without frame times: on the time axis)" if without else "frames"
+    return f"frames (on the time axis for {count(without, 'clip')} without frame times)" if without else "frames"
 
 
 def _left_out(names: Sequence[str], why: str) -> str:
@@ -105,7 +108,8 @@ _ABSENT = {
     "partial": ("clip", "partial (never clean)"),
     "undecided": (
         "clip",
-        "without an event, but not examined in every dimension (clean only if every dimension that the reference "
+        "without an event, but not examined in every dimension (counted as clean only if every dimension that "
+        "the reference "
         "covers was examined)",
     ),
     "unjudged": ("clip", "with a failed judgement (left out; see the bounds)"),
@@ -142,7 +146,8 @@ def few_units(result: Evaluation) -> Iterator[str]:
     if result.counts["units"] < MIN_UNITS:
         units = count(result.counts["units"], "unit")
         yield (
-            f"Warning: {units} (clips, or prompts where clips share one). Below {MIN_UNITS} units intervals are "
+            f"Warning: {units} (a unit is a clip, or a prompt if several clips share it). Below {MIN_UNITS} "
+            f"units, intervals are "
             "approximate: with 20 units, 95% intervals covered the true value in 92 to 99% of trials "
             "(docs/metrics/coverage.md)."
         )

@@ -8,7 +8,8 @@ from robogaze.reporting.tables.result_table import ResultTable, Row
 from robogaze.reporting.wording import Total, amount, count, money
 
 _NOTE = (
-    "No number of steps shows that an environment has no fault. A play that broke off is partial or unscored; it never "
+    "Even many steps do not prove that an environment is free of faults. A play that broke off is partial or "
+    "unscored; it never "
     "counts as a play without faults."
 )
 

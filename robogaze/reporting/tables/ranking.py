@@ -54,7 +54,10 @@ def id_sentence(result: Ranking) -> str:
     number = sum(prompt.decided_by_id for prompt in result.prompts)
     if not number:
         return ""
-    return f"In {number} of {count(len(result.prompts), 'prompt')} only the clip id decides what is kept."
+    return (
+        f"In {number} of {count(len(result.prompts), 'prompt')}, candidates are tied and the clip id decides "
+        f"which of them are kept."
+    )
 
 
 def ranking_headline(result: Ranking) -> str:
@@ -80,9 +83,9 @@ def _ranking(result: Ranking) -> ResultTable:
     rows: tuple[Row, ...] = tuple(_row(prompt, ranked) for prompt in result.prompts for ranked in prompt.ranked)
     columns = ("prompt", "rank", "clip", "keep", "usability", "verdict", "events", "reason")
     notes = (
-        f"Clips are grouped by {result.key}. Usability: the product of 1 - r over all risks r, weights "
+        f"Clips are grouped by {result.key}. Usability: the product of 1 - r over all risks r, with the weights "
         f"{result.weights.id!r} (docs/rank.md).",
-        "Ties: fewer events first, then the shorter total time of events, then the clip id.",
+        "Tied candidates are ordered by fewer events, then by shorter total time of events, then by clip id.",
         *filter(None, (id_sentence(result),)),
     )
     return ResultTable("ranking", ranking_headline(result), columns, rows, notes)
@@ -97,7 +100,10 @@ def _row(prompt: PromptRanking, ranked: RankedCandidate) -> Row:
 
 def _unranked(result: Ranking) -> ResultTable:
     rows: tuple[Row, ...] = tuple((clip.prompt, clip.id, clip.run, clip.reason) for clip in result.unranked)
-    notes = ("These clips are never kept. Each counts among the candidates of its prompt if the prompt is known.",)
+    notes = (
+        "These clips are never kept. If the prompt of a clip is known, the clip still counts as a candidate of "
+        "that prompt.",
+    )
     title = f"{count(len(rows), 'clip')} without a rank"
     return ResultTable("unranked", title, ("prompt", "clip", "run", "reason"), rows, notes)
 
@@ -110,7 +116,7 @@ def _screening(screening: Screening, result: Ranking) -> ResultTable:
         rows.append((measure.name, measure.precision, measure.severe, *cells))
     difference = f"minus {screening.baseline}"
     columns = ("measure", screening.precision, "severe failures kept", difference, "p", "p (Holm)")
-    title = f"Usable share of the kept part, by labels of {count(screening.prompts, 'prompt')}"
+    title = f"Share of the kept candidates that are usable, by labels of  {count(screening.prompts, 'prompt')}"
     return ResultTable("screening", title, columns, tuple(rows), tuple(_screening_notes(screening, result)))
 
 
@@ -118,11 +124,12 @@ def _screening_notes(screening: Screening, result: Ranking) -> Iterator[str]:
     yield (
         f"{screening.usable:.0%} of {count(screening.candidates, 'labelled candidate')} are usable. "
         f"{result.config.level:.0%} intervals: Student's t over the prompts; differences are paired by prompt. "
-        "Equal values count as the mean over their orders, so random is exact."
+        "Candidates with equal values count as the mean over all their orders, so the value of the random order "
+        "is exact."
     )
     if screening.left_out:
         missing = sum(screening.left_out.values())
         yield (
-            f"Left out: {count(len(screening.left_out), 'prompt')} ({listed(list(screening.left_out)[:3])}) of which "
+            f"Left out: {count(len(screening.left_out), 'prompt')} ({listed(list(screening.left_out)[:3])}), because "
             f"{count(missing, 'candidate')} have no label."
         )

@@ -11,12 +11,15 @@ _COLUMNS = (
 
 NOTES = (
     f"{RULE[0].upper()}{RULE[1:]}.",
-    "Shares have Wilson intervals, as if the glitches of a clip were independent; means are resampled by source clip.",
-    "Found untouched: the same event is in the report of the untouched clip, where there is no glitch.",
-    "Undecided: there is no report, or the glitch's dimension is undecided in it. The bounds are the share if none or "
-    "all of these were found. A glitch in a dimension that is not examined is missed.",
-    "A glitch in the instruction lasts the whole clip: any event counts as noticing it, and it has no onset error and "
-    "no tIoU. For dropped frames the span is a single frame, so the tIoU means little.",
+    "Shares have Wilson intervals, which treat the glitches of a clip as independent. Means are resampled by "
+    "source clip.",
+    "Found untouched: the report of the untouched clip, which has no glitch, contains the same event.",
+    "Undecided: there is no report, or the report leaves the glitch's dimension undecided. The bounds are the "
+    "shares if none or "
+    "all of the undecided glitches were found. A glitch in a dimension that is not examined counts as missed.",
+    "A glitch in the instruction lasts the whole clip, so any event counts as noticing the glitch. There is no "
+    "onset error and "
+    "no tIoU for this glitch. For dropped frames, the span is a single frame, so the tIoU means little.",
 )
 
 

@@ -101,7 +101,7 @@ def _of_majority(spans_of: Sequence[Sequence[Span]]) -> tuple[Span, ...]:
 
 def _undecided(reported: Sequence[Hypothesis], samples: Mapping[str, bool], needed: int, context: Context) -> Context:
     """The context if no majority is possible: the hypotheses are undecided, and no dimension is examined."""
-    reason = f"{sum(samples.values())} of {len(samples)} samples have an answer; {needed} would have to agree"
+    reason = f"only {sum(samples.values())} of {len(samples)} samples have an answer, but {needed} samples must agree"
     undecided = {hypothesis.id: hypothesis.with_(reason=reason) for hypothesis in reported}
     failures = tuple(
         Failure(

@@ -180,7 +180,9 @@ class Investigate(Stage):
     def check(self, domain: Domain) -> None:
         """Raise ValueError if an investigation could end early, undecided; DomainError if a side declares no answer."""
         if self.stop_confidence < self.min_confidence:
-            raise ValueError("stop_confidence is below min_confidence, so an investigation could end early, undecided")
+            raise ValueError(
+                "stop_confidence is below min_confidence, so an investigation could end early without a decision"
+            )
         for side in _SIDES if self.debate else ():
             domain.prompts.contract(f"investigate_{side}")
 
@@ -310,9 +312,14 @@ class Investigate(Stage):
             return hypothesis.with_(reason=f"a request was not answered: {investigation.failure.message}")
         ruling = steps[-1].ruling
         if investigation.needs_more:
-            return hypothesis.with_(reason=f"the judge still asks after step {len(steps)}: {ruling.reasoning}")
+            return hypothesis.with_(
+                reason=f"the judge still needs more evidence after step {len(steps)}:  {ruling.reasoning}"
+            )
         if ruling.confidence < self.min_confidence:
-            too_low = f"confidence in '{ruling.ruling}' is {ruling.confidence:.2f}, under {self.min_confidence:.2f}"
+            too_low = (
+                f"confidence in '{ruling.ruling}' is {ruling.confidence:.2f}, below the minimum of "
+                f"{self.min_confidence:.2f}"
+            )
             return hypothesis.with_(reason=f"the judge's {too_low}: {ruling.reasoning}")
         if ruling.ruling == "normal":
             confidence = round(1 - ruling.confidence, 6)

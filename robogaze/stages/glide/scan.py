@@ -167,8 +167,8 @@ def _continued(findings: Sequence[_Finding]) -> list[list[_Finding]]:
 
 def _coverage(windows: int, missing: int) -> Coverage:
     if missing:
-        return Coverage(state="partial", reason=f"{windows - missing} of {windows} windows were answered")
-    return Coverage(state="examined", reason=f"all {windows} windows were answered")
+        return Coverage(state="partial", reason=f"{windows - missing} of {windows} windows got an answer")
+    return Coverage(state="examined", reason=f"all {windows} windows got an answer")
 
 
 def _contract(dimensions: tuple[Dimension, ...], frames: tuple[int, ...]) -> type[ScanAnswer]:

@@ -70,8 +70,9 @@ def unconfirmed_notes(
         return ()
     names = ", ".join(f"{claim.id} ({claim.type}, {claim.confidence:.2f})" for claim in dropped)
     return (
-        f"The critic accepted {names} with a confidence under {min_confidence:.2f}, but the look at the whole clip did "
-        "not report it: rejected. Look at these claims if a missed fault would cost you more than a false one.",
+        f"Rejected: {names}. The critic accepted these claims with a confidence under {min_confidence:.2f}, but "
+        f"the look at the whole clip did "
+        "not report them. Check these claims if a missed fault would cost you more than a false alarm.",
     )
 
 
@@ -84,7 +85,7 @@ def _root(name: str, merged_into: Mapping[str, str | None]) -> str:
 
 def _rejected(hypothesis: Hypothesis, min_confidence: float) -> Hypothesis:
     reason = (
-        f"accepted with confidence {hypothesis.confidence:.2f}, under the {min_confidence:.2f} that is needed for what "
-        f"the look at the whole clip was shown and did not report: {hypothesis.reason}"
+        f"accepted with confidence {hypothesis.confidence:.2f}, but confidence {min_confidence:.2f} is needed if "
+        f"the look at the whole clip was shown frames of this fault but did not report it: {hypothesis.reason}"
     )
     return hypothesis.with_(verdict="rejected", reason=reason)

@@ -40,7 +40,7 @@ def coverage_of(
     where = "" if spans == (clip.span,) else f" of {_listed(spans)}"
     said = [f"a specialist was shown {len(shown)} of {clip.frame_count} frames{where}", *missed]
     if unseen:
-        said.append(f"not shown for more than {UNSEEN_S:g} s: {_listed(unseen)}")
+        said.append(f"gaps of more than {UNSEEN_S:g} s without a shown frame: {_listed(unseen)}")
     if ruled_out:
         said.append(f"ruled out: {ruled_out}")
     return Coverage(state="partial" if unseen or missed else "examined", reason="; ".join(said))

@@ -76,7 +76,7 @@ class Ground(Stage):
         if self.boxes and declared.get(BOXES) != [_LOCATED]:
             raise ValueError(
                 "the prompt ground.md.j2 must declare 'boxes: [{name: phrase, view: phrase, box: box}]'; "
-                "'ground: {boxes: false}' asks for none"
+                "or set 'ground: {boxes: false}' to ask for no boxes"
             )
 
     async def run(self, context: Context, client: ModelClient) -> Context:

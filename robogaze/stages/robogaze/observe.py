@@ -82,7 +82,7 @@ class Observe(Stage):
         Raises DomainError if the prompt declares no answer.
         """
         if self.stride_s is not None and self.stride_s > self.window_s:
-            raise ValueError("stride_s is longer than window_s, so that parts of the clip would be in no window")
+            raise ValueError("stride_s is longer than window_s, so parts of the clip would be in no window")
         if repeated := WindowAnswer.model_fields.keys() & domain.prompts.contract("observe").keys():
             raise ValueError(
                 f"the prompt observe.md.j2 declares {', '.join(sorted(repeated))}, which every observation already has"

@@ -276,7 +276,11 @@ class Propose(Examiner):
 
     def _hypothesis(self, name: str, specialist: str, fault: HypothesisAnswer, context: Context) -> Hypothesis:
         too_low = fault.confidence < self.min_confidence
-        reason = f"proposed with confidence {fault.confidence:.2f}, under {self.min_confidence:.2f}" if too_low else ""
+        reason = (
+            f"proposed with confidence {fault.confidence:.2f}, below the minimum of {self.min_confidence:.2f}"
+            if too_low
+            else ""
+        )
         return Hypothesis(
             id=name,
             dimension=fault.dimension,

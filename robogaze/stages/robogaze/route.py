@@ -78,7 +78,9 @@ class Router(Stage):
             for name, rating in ratings.items():
                 over = name in dropped and name in kept[segment.id]
                 reasons[name] = (
-                    f"not among the {allowed} most relevant of the clip; {rating.reason}" if over else rating.reason
+                    f"not among the {allowed} most relevant dimensions of the clip;  {rating.reason}"
+                    if over
+                    else rating.reason
                 )
             examined = {*kept[segment.id], *added} - dropped
             names = tuple(name for name in context.dimensions if name in examined)

@@ -109,7 +109,10 @@ class VerificationState:
         if decision.confidence < self.min_confidence:
             self.low_confidence.add(hypothesis.id)
             too_low = f"{decision.confidence:.2f}, under {self.min_confidence:.2f}"
-            verdict, reason = "rejected", f"accepted with confidence {too_low}: {reason}"
+            verdict, reason = (
+                "rejected",
+                f"rejected, because the critic accepted it only with confidence {too_low}: {reason}",
+            )
         return _relabelled(after, decision).with_(
             verdict=verdict,
             reason=reason,
@@ -140,7 +143,8 @@ class VerificationState:
                 self.hypotheses[name] = hypothesis.with_(merged_into=target.id)
                 continue
             self.reasons[name] = (
-                f"the critic merged it into {hypothesis.merged_into}, which is not accepted at an overlapping time"
+                f"the critic merged it into {hypothesis.merged_into}, but that hypothesis is not accepted at an "
+                f"overlapping time"
             )
             self.hypotheses[name] = hypothesis.with_(verdict="unverified", merged_into=None)
             waits = target is not None and target.id in still_pending
@@ -168,7 +172,7 @@ class VerificationState:
     def result(self) -> tuple[Hypothesis, ...]:
         """All hypotheses, in order, with the reason of those that are undecided."""
         return tuple(
-            hypothesis.with_(reason=self.reasons.get(name, "the critic gave no decision on it"))
+            hypothesis.with_(reason=self.reasons.get(name, "the critic gave no decision on this hypothesis"))
             if hypothesis.verdict == "unverified"
             else hypothesis
             for name, hypothesis in self.hypotheses.items()

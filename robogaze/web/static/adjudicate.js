@@ -49,7 +49,7 @@ function createAdjudication(clip, guide, person, clips) {
   const comment = make("textarea", {
     id: "comment",
     rows: "2",
-    placeholder: "why (w)",
+    placeholder: "reason for the decision (w)",
     oninput: () => decide({ comment: comment.value }, `comment ${selected}`),
   });
   const secondsSpent = countWorkTime(clip.annotation.seconds_spent);
@@ -58,7 +58,7 @@ function createAdjudication(clip, guide, person, clips) {
     onConflict(theirs) {
       state.change({ decisions: ofThisClip(theirs.decisions) });
       saver.resolve(theirs.revision, false);
-      say("This clip was changed in another window. Its decisions are shown; check the last one.", true);
+      say("This clip was changed in another window. The page now shows the decisions of that window; check your last decision.", true);
     },
     onRefused: (errors) => errors.length && say(`Not saved: ${errors[0].message}.`, true),
   });
@@ -174,7 +174,7 @@ function createAdjudication(clip, guide, person, clips) {
   function visitOpen() {
     const order = clip.disagreements.map((_, number) => (selected + 1 + number) % clip.disagreements.length);
     const next = order.find((number) => isOpen(clip.disagreements[number]));
-    if (next === undefined) return say("Everything is decided: Ctrl+Enter submits.");
+    if (next === undefined) return say("Every disagreement is decided. Press Ctrl+Enter to submit.");
     visit(next);
   }
 
@@ -212,9 +212,9 @@ function createAdjudication(clip, guide, person, clips) {
 
   function take(number) {
     const letter = clip.annotators[number];
-    if (!letter) return say(`There are ${clip.annotators.length} annotators.`);
+    if (!letter) return say(`This clip has only ${clip.annotators.length} annotators.`);
     const event = current()?.events[letter];
-    if (current() && !event) return say(`${letter} reports no event here; x if there is none.`);
+    if (current() && !event) return say(`Annotator ${letter} reports no event here. Press x if there is no event.`);
     decide({ choice: "events", events: [event?.id], merged: null });
   }
 
@@ -229,7 +229,7 @@ function createAdjudication(clip, guide, person, clips) {
 
   /** Merge into one event: from the event that was taken, otherwise from what is agreed. */
   function merge() {
-    if (mergedNow()) return say("This is the merged event. Change it with the keys or in the form.");
+    if (mergedNow()) return say("The events are already merged. Change the merged event with the keys or in the form.");
     const { events } = current() ? decisionOf(current()) : {};
     const taken = events?.length === 1 && Object.values(current().events).find(({ id }) => id === events[0]);
     spanNumber = 0;
@@ -237,7 +237,7 @@ function createAdjudication(clip, guide, person, clips) {
   }
 
   function edit(changes, strokeName = null) {
-    if (!mergedNow()) return say("Merge first (m); the merged event can be changed.");
+    if (!mergedNow()) return say("Only a merged event can be changed. Press m to merge the events.");
     decide({ merged: { ...mergedNow(), ...changes } }, strokeName && `${strokeName} ${selected}`);
   }
 
@@ -270,7 +270,7 @@ function createAdjudication(clip, guide, person, clips) {
     const open = clip.disagreements.findIndex(isOpen);
     if (open >= 0) {
       visit(open);
-      const need = mergedNow() ? `the merged event needs ${lacks(mergedNow()).join(", ")}` : "this is not decided";
+      const need = mergedNow() ? `the merged event needs ${lacks(mergedNow()).join(", ")}` : "this disagreement is not decided";
       return say(`Not submitted: ${need}.`, true);
     }
     if (!(await saver.flush())) return say("Not submitted: the decisions are not saved yet.", true);
@@ -299,7 +299,7 @@ function createAdjudication(clip, guide, person, clips) {
     loopEvent,
     mergedDimension(number) {
       const dimension = guide.dimensions[number];
-      if (!dimension) return say(`There are ${guide.dimensions.length} dimensions.`);
+      if (!dimension) return say(`There are only ${guide.dimensions.length} dimensions.`);
       edit(mergedNow() ? ofDimension(mergedNow(), dimension.id, guide) : {});
     },
     type: () => (mergedNow() ? form.searchType() : edit({})),
@@ -336,7 +336,7 @@ function typesIn(disagreement, merged) {
 function agreedEvents(clip, guide) {
   if (!clip.settled.length) return null;
   const words = (event) => `${guide.type(event.type)?.name}, ${event.spans.map(spanWords).join(", ")}`;
-  return make("p", { class: "quiet" }, `Agreed: ${clip.settled.map(words).join("; ")}.`);
+  return make("p", { class: "quiet" }, `Agreed events: ${clip.settled.map(words).join("; ")}.`);
 }
 
 const resultId = (id) => `${RESULT} ${id}`;
@@ -422,7 +422,7 @@ function createChoices(clip, guide, { take, merge, separate, neither }) {
       columns.replaceChildren(...annotators.map((letter, number) => column(letter, number, disagreement, decision)));
       const isOne = Object.keys(disagreement.events).length < 2;
       separateButton.hidden = isOne;
-      mergeButton.textContent = isOne ? "Change it (m)" : "Merge (m)";
+      mergeButton.textContent = isOne ? "Change the event (m)" : "Merge (m)";
       const isSeparate = decision.choice === "events" && decision.events.length > 1;
       mergeButton.setAttribute("aria-pressed", String(decision.choice === "merged"));
       separateButton.setAttribute("aria-pressed", String(isSeparate));

@@ -53,7 +53,7 @@ function createClipPage(clip, guide, { annotator }, clips, mode, buttons) {
 
   async function leave(path) {
     if (await saver.flush()) return location.assign(path);
-    showDialog("Not saved", make("p", {}, "The last changes are not saved. They are lost if you leave now."), {
+    showDialog("Not saved", make("p", {}, "The last changes are not saved. If you leave now, these changes are lost."), {
       Stay: () => {},
       "Leave without saving": () => {
         removeEventListener("beforeunload", warn);
@@ -123,7 +123,7 @@ function createClipPage(clip, guide, { annotator }, clips, mode, buttons) {
       slower: transport.slower,
       faster: transport.faster,
       normalSpeed: transport.normalSpeed,
-      nextView: () => (picture.hasViews ? transport.nextView() : say("This clip has one view.")),
+      nextView: () => (picture.hasViews ? transport.nextView() : say("This clip has only one view.")),
       zoomIn: tracks.zoomIn,
       zoomOut: tracks.zoomOut,
       nextClip: () => goToClip(1),

@@ -17,7 +17,7 @@ function showConflict(mine, theirs, guide, { onKeep, onTake }) {
     );
   showDialog(
     "This clip was changed in another window",
-    make("div", { class: "versions" }, column("Here", mine), column("In the other window", theirs)),
+    make("div", { class: "versions" }, column("In this window", mine), column("In the other window", theirs)),
     { "Keep this version": onKeep, "Take the other version": onTake },
     { mustChoose: true },
   );

@@ -8,7 +8,7 @@ function createEditor(clip, guide, person, clips) {
   let isLooping = false;
   let isSubmitted = clip.annotation.status === "submitted";
 
-  const cleanButton = make("button", { type: "button", title: "nothing is wrong (c)" }, "Clean");
+  const cleanButton = make("button", { type: "button", title: "mark the clip as clean: nothing is wrong (c)" }, "Clean");
   const submitButton = make("button", { type: "button", title: "Ctrl+Enter", onclick: submit }, "Submit");
   const page = createClipPage(clip, guide, person, clips, mode, [cleanButton, submitButton]);
   const { say } = page;
@@ -127,7 +127,7 @@ function createEditor(clip, guide, person, clips) {
     if (!event?.box) edits.setBox({ x: 0.4, y: 0.4, width: 0.2, height: 0.2 });
     if (!event) return;
     picture.setDrawing(true);
-    say("Drag on the picture, or move the box with the arrow keys and resize it with Shift; b or Esc ends it.");
+    say("Drag on the picture, or move the box with the arrow keys. Shift with an arrow key resizes the box. Press b or Esc to finish.");
   }
 
   function endBox() {
@@ -214,7 +214,7 @@ function createEditor(clip, guide, person, clips) {
     deleteSpan: edits.removeSpan,
     dimension(number) {
       const dimension = guide.dimensions[number];
-      if (!dimension) return say(`There are ${guide.dimensions.length} dimensions.`);
+      if (!dimension) return say(`There are only ${guide.dimensions.length} dimensions.`);
       if (edits.current()) edits.update(ofDimension(edits.current(), dimension.id, guide));
       else edits.add({ dimension: dimension.id });
     },

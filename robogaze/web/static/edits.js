@@ -1,7 +1,7 @@
 // What a person does to the events: every change of the annotation by key, form or timeline is one of these.
 
-const NO_EVENT = "Select an event first: n for the next one, a for a new one.";
-const NO_MODEL_EVENT = "Only an event of the model can be accepted or rejected.";
+const NO_EVENT = "Select an event first: press n for the next event, or a for a new event.";
+const NO_MODEL_EVENT = "Only events of the model can be accepted or rejected.";
 
 /**
  * The edits of a clip's annotation, and which event and span they act on. `now` gives the time at which something is
@@ -77,7 +77,7 @@ function createEdits(clip, annotation, { now, onSelect, say }) {
     },
     remove() {
       onEvent((event) => {
-        if (event.origin !== "person") return say("An event of the model cannot be deleted; x rejects it.", true);
+        if (event.origin !== "person") return say("An event of the model cannot be deleted. Press x to reject the event.", true);
         annotation.change({ events: events().filter((each) => each !== event) });
       });
     },
@@ -87,7 +87,7 @@ function createEdits(clip, annotation, { now, onSelect, say }) {
         const joining = events().find(({ id }) => id === part);
         if (!joining || joining === event) {
           part = joining ? null : event.id;
-          return say(part ? "Select the event that it belongs to (n, p) and press m again, or press m here to cancel." : "Not joined.");
+          return say(part ? "To join this event to another event, select the other event (n, p) and press m again. To cancel, press m on this event." : "The events were not joined.");
         }
         part = null;
         const others = events().filter((other) => other !== joining || joining.origin !== "person");
@@ -100,13 +100,13 @@ function createEdits(clip, annotation, { now, onSelect, say }) {
       onEvent((event) => {
         const span = leastSpan(clip, now());
         const meets = (other) => span.start_s <= other.end_s + 1e-6 && span.end_s >= other.start_s - 1e-6;
-        if (event.spans.some(meets)) return say("This event already has a span here; go to a time outside it.");
+        if (event.spans.some(meets)) return say("This event already has a span at this time. Go to a time outside the span.");
         setSpans([...event.spans, span], span.start_s);
       });
     },
     removeSpan() {
       onEvent((event) => {
-        if (event.spans.length < 2) return say("An event needs a span; Delete deletes the event.");
+        if (event.spans.length < 2) return say("An event needs at least one span. Press Delete to delete the event.");
         setSpans(
           event.spans.filter((_, number) => number !== spanNumber),
           -1,
@@ -130,7 +130,7 @@ function createEdits(clip, annotation, { now, onSelect, say }) {
     toggleClean() {
       const { clean } = annotation.state();
       if (!clean && !events().every(isRejected))
-        return say("A clip with events is not clean: delete or reject them first.", true);
+        return say("A clip with events is not clean. Delete or reject the events first.", true);
       annotation.change({ clean: !clean });
     },
     accept: () => judge({ verdict: current()?.origin === "edited" ? "edited" : "accepted" }),

@@ -38,7 +38,7 @@ function createEventList(guide, { onSelect }) {
       words.textContent = clean ? "Clean" : kept ? plural(kept, "event") : "No event yet";
       empty.textContent = clean ? "Marked as clean: nothing is wrong in this clip." : "";
       if (!clean && !events.length)
-        empty.textContent = "Press a for a new event, c if nothing is wrong, ? for all keys.";
+        empty.textContent = "Press a to add an event, c if nothing is wrong, or ? to see all keys.";
       empty.hidden = empty.textContent === "";
       const focus = document.activeElement?.dataset.event;
       list.replaceChildren(...inOrder(events).map((event) => row(event, selected, errors)));

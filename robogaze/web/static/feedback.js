@@ -21,7 +21,7 @@ function showFeedback({ kappa, matched, missed, extra }, events, guide, onClose)
       matched.map((match) => [
         eventWords(mine(match.event), guide),
         make("br"),
-        make("span", { class: "quiet" }, `key: ${eventWords(match.key, guide)}; ${differenceWords(match)}`),
+        make("span", { class: "quiet" }, `answer key: ${eventWords(match.key, guide)}; ${differenceWords(match)}`),
       ]),
     ),
     list(
@@ -29,29 +29,29 @@ function showFeedback({ kappa, matched, missed, extra }, events, guide, onClose)
       missed.map((event) => eventWords(event, guide)),
     ),
     list(
-      "Not in the key",
+      "Not in the answer key",
       extra.map((id) => eventWords(mine(id), guide)),
     ),
-    !matched.length && !missed.length && !extra.length && make("p", {}, "The key has no event either."),
+    !matched.length && !missed.length && !extra.length && make("p", {}, "The answer key also has no event."),
   ];
-  showDialog("Compared with the key", content, { Continue: () => {} }, { onClose });
+  showDialog("Comparison with the answer key", content, { Continue: () => {} }, { onClose });
 }
 
 function kappaWords({ clips, detection, dimension }) {
   const value = (kappa) => (kappa === null ? "not defined yet" : kappa.toFixed(2));
   return (
-    `Kappa over ${plural(clips, "calibration clip")}: ${value(detection)} on detection, ${value(dimension)} on the ` +
-    `dimension. Senior annotators of RoboGaze are above ${SENIOR_KAPPA}.`
+    `Kappa over ${plural(clips, "calibration clip")}: ${value(detection)} for detection, ${value(dimension)} for the  ` +
+    `dimension. Senior annotators of RoboGaze have a kappa above ${SENIOR_KAPPA}.`
   );
 }
 
 function differenceWords({ iou, same_dimension, same_type, severity_difference }) {
-  const label = same_type ? "same type" : same_dimension ? "same dimension, other type" : "other dimension";
+  const label = same_type ? "same type" : same_dimension ? "same dimension, different type" : "different dimension";
   const severity =
     severity_difference === null
       ? "no severity"
       : severity_difference === 0
         ? "same severity"
-        : `severity ${Math.abs(severity_difference)} ${severity_difference > 0 ? "higher" : "lower"}`;
+        : `severity ${severity_difference > 0 ? "higher" : "lower"} by ${Math.abs(severity_difference)}`;
   return `IoU ${iou.toFixed(2)}, ${label}, ${severity}`;
 }

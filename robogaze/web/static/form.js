@@ -10,7 +10,7 @@ function createForm(clip, guide, { onChange, onSpan, onVerdict, onReason, onDele
   const dimension = make(
     "select",
     { id: "dimension", onchange: () => onChange(ofDimension(event, dimension.value || null, guide)) },
-    make("option", { value: "" }, `choose (1 to ${guide.dimensions.length})`),
+    make("option", { value: "" }, `choose a dimension (1 to ${guide.dimensions.length})`),
     guide.dimensions.map(({ id, name, place }) => make("option", { value: id }, `${place + 1} ${name}`)),
   );
   const type = createTypeSearch(guide, {
@@ -121,10 +121,10 @@ function createForm(clip, guide, { onChange, onSpan, onVerdict, onReason, onDele
       review.hidden = !isReview || event.origin === "person";
       deletion.hidden = event.origin !== "person";
       reasonField.hidden = !isRejected(event);
-      origin.textContent = event.origin === "edited" ? "from the model, edited" : "from the model";
+      origin.textContent = event.origin === "edited" ? "from the model, and edited" : "from the model";
       for (const button of verdictButtons)
         button.setAttribute("aria-pressed", String(button.dataset.verdict === event.verdict));
-      box.textContent = event.box ? `Box on the picture at ${tenths(event.box.time_s)}.` : "No box on the picture (b).";
+      box.textContent = event.box ? `Box on the picture at ${tenths(event.box.time_s)}.` : "No box on the picture (press b to draw one).";
     },
     searchType: () => type.focus(),
     describe: () => description.focus(),
@@ -165,7 +165,7 @@ function createTypeSearch(guide, { onChoose, onMark }) {
     role: "combobox",
     autocomplete: "off",
     spellcheck: "false",
-    placeholder: "search (t)",
+    placeholder: "search for a type (t)",
     "aria-expanded": "false",
     "aria-controls": "types",
     "aria-autocomplete": "list",

@@ -13,7 +13,7 @@ function createGuide(answer) {
   function factsOf(type) {
     const facts = [
       [
-        "Seen as",
+        "Visible signs",
         type.cues?.length > 0 &&
           make(
             "ul",
@@ -32,7 +32,7 @@ function createGuide(answer) {
           ),
       ],
       ["Usual severity", type.severity && severityWords(type.severity)],
-      ["Limits the evidence", type.evidence_limiting && "what it hides cannot be judged"],
+      ["Limits the evidence", type.evidence_limiting && "what an event of this type hides cannot be judged"],
     ];
     return make(
       "dl",
@@ -58,9 +58,9 @@ function createGuide(answer) {
     );
 
   const rules = () => [
-    make("h3", {}, "When one cause is several events"),
+    make("h3", {}, "When one cause leads to several events"),
     make("p", {}, answer.cascade),
-    make("h3", {}, "What is no event"),
+    make("h3", {}, "What is not an event"),
     make(
       "ul",
       {},

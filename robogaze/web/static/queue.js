@@ -37,7 +37,7 @@ function createQueue({ mode, domain }, { annotator, clips, progress }) {
     document.getElementById("progress").textContent = [
       assigned > 0 && submitted === assigned && "all done",
       `${number(submitted)} of ${plural(assigned, "clip")} submitted`,
-      perClip && `${durationWords(perClip)} a clip`,
+      perClip && `${durationWords(perClip)} per clip`,
       left && submitted < assigned && `about ${durationWords(left)} left`,
     ]
       .filter(Boolean)

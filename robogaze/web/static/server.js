@@ -3,7 +3,7 @@
 /** An answer other than the expected one; `status` is 0 if the server could not be reached. */
 class ServerError extends Error {
   constructor(status, answer) {
-    super(answer?.error ?? (status === 0 ? "the server cannot be reached" : `the server answered ${status}`));
+    super(answer?.error ?? (status === 0 ? "the server cannot be reached" : `the server answered with status ${status}`));
     this.status = status;
     this.answer = answer;
   }

@@ -94,8 +94,8 @@ function createTransport(clip, playback, picture) {
       "div",
       { class: "transport" },
       playButton,
-      button("◂ frame", "one frame back (,)", () => step(-1)),
-      button("frame ▸", "one frame on (.)", () => step(1)),
+      button("◂ frame", "previous frame (,)", () => step(-1)),
+      button("frame ▸", "next frame (.)", () => step(1)),
       make(
         "span",
         { class: "speeds" },

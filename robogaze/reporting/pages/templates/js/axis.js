@@ -16,7 +16,7 @@ function createAxis(clip, rows, { onSeek, say = frameLabel }) {
       class: "ruler",
       role: "slider",
       tabindex: "0",
-      "aria-label": "time in the clip, arrow keys step a frame",
+      "aria-label": "time in the clip; the arrow keys move by one frame",
       "aria-valuemin": "0",
       "aria-valuemax": clip.frame_times_s.length - 1,
     },

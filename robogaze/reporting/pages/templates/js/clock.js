@@ -44,7 +44,7 @@ function createClock(clips, axis, { onTime, onLoop }) {
     if (leader()) return;
     pause();
     playButton.disabled = true;
-    playButton.title = "this page has none of the videos";
+    playButton.title = "this page contains no video of these clips";
   }
 
   function tick() {
@@ -133,8 +133,8 @@ function createClock(clips, axis, { onTime, onLoop }) {
         "div",
         { class: "transport" },
         playButton,
-        make("button", { type: "button", title: "one frame back (←)", onclick: () => step(-1) }, "◂ frame"),
-        make("button", { type: "button", title: "one frame on (→)", onclick: () => step(1) }, "frame ▸"),
+        make("button", { type: "button", title: "previous frame (←)", onclick: () => step(-1) }, "◂ frame"),
+        make("button", { type: "button", title: "next frame (→)", onclick: () => step(1) }, "frame ▸"),
         speed.element,
         readout,
         loopButton,

@@ -30,7 +30,7 @@ async function readData(key, file) {
   if (!bundles.has(file)) await runFile(file);
   const bundle = bundles.get(file);
   if (!bundle?.has(key))
-    throw new Error(`${file} belongs to another version of this page; write the page again.`);
+    throw new Error(`${file} belongs to another version of this page. Create the page again.`);
   bundles.delete(file);
   bundles.set(file, bundle);
   for (const old of [...bundles.keys()].slice(0, -BUNDLES_KEPT)) bundles.delete(old);
@@ -42,7 +42,7 @@ function runFile(file) {
   const ran = new Promise((resolve, reject) => {
     script.addEventListener("load", resolve);
     script.addEventListener("error", () =>
-      reject(new Error(`${file} is missing; the page needs the folder next to it.`)),
+      reject(new Error(`${file} is missing. The folder with this file must stay next to the page.`)),
     );
   });
   document.head.append(script);

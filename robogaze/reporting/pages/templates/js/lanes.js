@@ -37,7 +37,7 @@ function sharedRow(clip, id, isFirst, axis, bars, onSelect) {
 
 /** Why a lane is empty. */
 function silence(clip, id) {
-  if (clip.events.some((event) => event.dimension === id)) return "found, at an unknown time";
+  if (clip.events.some((event) => event.dimension === id)) return "an event was found, but its time is not known";
   const state = clip.coverage ? (clip.coverage[id] ?? "not_examined") : "examined";
   if (state === "not_examined") return "not examined";
   if (state === "ruled_out") return "ruled out by the router";

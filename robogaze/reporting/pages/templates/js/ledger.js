@@ -57,7 +57,7 @@ const ascending = (frames) => [...new Set(frames)].sort((a, b) => a - b);
 function sightWords(clip, frames) {
   const ofAll = (some) => `${number(some.length)} (${share(some.length, clip.frame_count)})`;
   const unseen = unseenFrames(clip);
-  const seen = `Of ${plural(clip.frame_count, "frame")} ${ofAll(frames)} were shown to at least one stage`;
+  const seen = `${ofAll(frames)} of ${plural(clip.frame_count, "frame")} were shown to at least one stage`;
   return unseen.length ? `${seen}; ${ofAll(unseen)} were shown to no specialist.` : `${seen}.`;
 }
 

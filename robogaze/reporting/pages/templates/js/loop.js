@@ -20,7 +20,7 @@ function withContext(spans, duration) {
  */
 function createLoopBar({ onSeek }) {
   const head = make("span", { class: "loop-head" });
-  const element = make("div", { class: "loop-bar", hidden: true, title: "the loop; the event itself is marked" });
+  const element = make("div", { class: "loop-bar", hidden: true, title: "the part of the clip that repeats; the event itself is marked" });
   let windows = [];
   let total = 1;
 
@@ -74,4 +74,4 @@ function phaseOf(spans, start, end) {
   return start >= spans.at(-1)[1] - 1e-6 ? "after" : "between";
 }
 
-const PHASES = { before: "before the event", event: "the event", between: "between its parts", after: "after the event" };
+const PHASES = { before: "before the event", event: "the event", between: "between the parts of the event", after: "after the event" };

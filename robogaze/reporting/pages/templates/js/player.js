@@ -42,7 +42,7 @@ function createPlayer(clip, { onTime, onLoop }) {
     },
     onBroken() {
       const what = describe(clip.media.video);
-      explain(`The browser could not play ${what}: it is missing or of a kind not supported here.`);
+      explain(`The browser could not play ${what}: the video is missing or has a format that this browser does not support.`);
     },
   });
   playback.setRate(speedNow);
@@ -72,7 +72,7 @@ function createPlayer(clip, { onTime, onLoop }) {
     controls.setPlaces(claim.evidence.some((evidence) => evidence.box));
   }
 
-  if (!video) explain("This page has no video of this clip; timeline and pictures work without it.");
+  if (!video) explain("This page has no video of this clip. The timeline and the pictures work without the video.");
   playback.seek(0);
 
   return {
@@ -161,7 +161,7 @@ function createTransport({ toggle, step, speed, stopLoop, large }) {
   const button = (text, title, onclick, more = {}) =>
     make("button", { type: "button", title, onclick, ...more }, text);
   const playButton = button("▶ play", "play or pause (Space)", toggle, { class: "play" });
-  const largeButton = button("enlarge", "enlarge or back (z)", large);
+  const largeButton = button("enlarge", "enlarge the picture, or go back (z)", large);
   const closeButton = button("close-up", "close-up of the box (c)", null, { hidden: true, "aria-pressed": "false" });
   const loopButton = button("", "stop the loop (Esc)", stopLoop, { class: "loop", hidden: true });
   const readout = make("output", { class: "readout", "aria-live": "off" });
@@ -171,8 +171,8 @@ function createTransport({ toggle, step, speed, stopLoop, large }) {
       "div",
       { class: "transport" },
       playButton,
-      button("◂ frame", "one frame back (←)", () => step(-1)),
-      button("frame ▸", "one frame on (→)", () => step(1)),
+      button("◂ frame", "previous frame (←)", () => step(-1)),
+      button("frame ▸", "next frame (→)", () => step(1)),
       speed.element,
       largeButton,
       closeButton,

@@ -32,7 +32,7 @@ function createRecord(clip) {
   const { versions, models, media } = report.provenance;
   return [
     folded(
-      "How this was made",
+      "How this report was made",
       `${report.pipeline} by ${report.author}`,
       table(
         ["what", "value"],
@@ -40,7 +40,7 @@ function createRecord(clip) {
           ["domain", `${report.domain.id} ${report.domain.version}`],
           ["domain fingerprint", report.domain.fingerprint],
           ["clip", clip.uri],
-          ...(clip.start_s === null ? [] : [["part of that file", spanText([clip.start_s, clip.end_s])]]),
+          ...(clip.start_s === null ? [] : [["part of the clip's file", spanText([clip.start_s, clip.end_s])]]),
           ["clip sha256", clip.sha256],
           [
             "frames",
@@ -62,7 +62,7 @@ function usageRows(usage) {
     ["calls", `${number(usage.calls)} in ${plural(usage.rounds, "round")}`],
     [
       "tokens",
-      `${known(usage.prompt_tokens)} sent, ${known(usage.cached_tokens)} of them cached, ${known(usage.completion_tokens)} received`,
+      `${known(usage.prompt_tokens)} sent (${known(usage.cached_tokens)} cached),  ${known(usage.completion_tokens)} received`,
     ],
     ["cost", known(usage.cost_usd, dollars)],
     ["time", seconds(usage.wall_s)],
@@ -91,7 +91,7 @@ function rawReport(clip) {
             status.textContent = "copied";
           },
           () => {
-            status.textContent = "the browser does not allow copying here; save it instead";
+            status.textContent = "the browser does not allow copying here; save the report instead";
           },
         ),
     },
@@ -110,7 +110,7 @@ function rawReport(clip) {
   );
   const element = folded(
     "Report as JSON",
-    "all of the above, as data",
+    "the whole report, as data",
     make("p", { class: "buttons" }, copy, save, status),
     code,
   );

@@ -32,7 +32,7 @@ function createScreen(clip, { onClick, onBroken }) {
     video.addEventListener("error", () => {
       if (!video) return;
       const what = clip.video.startsWith("data:") ? "the video in this page" : clip.video;
-      lacks(`The browser could not play ${what}: it is missing or of a kind not supported here.`);
+      lacks(`The browser could not play ${what}: the video is missing or has a format that this browser does not support.`);
       onBroken();
     });
   } else lacks("This page has no video of this clip.");
@@ -85,7 +85,7 @@ function createScreen(clip, { onClick, onBroken }) {
       const frame = clip.frame_times_s.length
         ? `frame ${frameAt(clip, time)} of 0–${clip.frame_times_s.length - 1}`
         : "";
-      where.textContent = isOver(time) ? `over at ${seconds(clip.duration_s)}` : frame;
+      where.textContent = isOver(time) ? `the clip ended at ${seconds(clip.duration_s)}` : frame;
     },
     close() {
       if (!video) return;

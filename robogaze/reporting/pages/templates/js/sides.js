@@ -79,7 +79,7 @@ function showSides(home, clips, entry, { noun, oneVideo }, onChoose) {
 }
 
 const noClock = () => ({
-  element: make("p", { class: "quiet" }, "The lengths of these clips and the times of their events are not known."),
+  element: make("p", { class: "quiet" }, "The lengths of these clips and the times of the events are not known."),
   toggle() {},
   step() {},
   goTo() {},

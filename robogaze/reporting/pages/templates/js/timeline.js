@@ -77,7 +77,7 @@ function laneState(clip, dimension, events) {
   return [state, events.length ? null : words, reason];
 }
 
-const NOT_NAMED = { state: "not_examined", reason: "not in the report" };
+const NOT_NAMED = { state: "not_examined", reason: "the report does not name this dimension" };
 
 const LANE_WORDS = {
   examined: () => "nothing found",
@@ -91,7 +91,7 @@ function undecided(clip, id) {
   const failure = clip.report.failures.find((each) => each.dimension === id);
   if (failure) return failure.message;
   const claim = clip.undecided.find((each) => each.dimension === id && each.verdict === "unverified");
-  return claim ? claim.reason || "a hypothesis has no verdict" : null;
+  return claim ? claim.reason || "a hypothesis in this dimension has no verdict" : null;
 }
 
 function bar(clip, claim, [start, end], part, onSelect) {

@@ -65,11 +65,11 @@ function listenAtViewer(viewer, move) {
 function keyHints(noun, ...more) {
   const all = [
     ["Space", "play"],
-    ["← →", "frame"],
-    ["n p", "event"],
-    ["j k", noun],
+    ["← →", "previous or next frame"],
+    ["n p", "next or previous event"],
+    ["j k", `next or previous ${noun}`],
     ...more,
-    ["Esc", "stop loop"],
+    ["Esc", "stop the loop"],
   ];
   return make(
     "p",
