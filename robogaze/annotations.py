@@ -40,11 +40,11 @@ class SourceError(OptionError):
 class ReadOptions:
     """How annotations are read and which of them are compared.
 
-    `format` is the name of a format, "auto" to recognise it. `fps` (frames a second) and `first_frame` (0 or 1, the
-    number of the first frame) apply to formats that count in frames and do not state them. With `lenient`, a part that
-    does not fit is skipped, counted and reported; otherwise it is an error. `domain` is a name or a folder; foreign
-    labels are mapped to the labels of this domain. None means the built-in default. `author` selects one author where a
-    source has several. `mixed` allows labels of different taxonomies or versions.
+    `format` is the name of a format; with "auto", the format is recognised. `fps` (frames a second) and `first_frame`
+    (0 or 1, the number of the first frame) apply to formats that count in frames but state neither value. With
+    `lenient`, a part that does not fit is skipped, counted and reported; otherwise it is an error. `domain` is a name
+    or a folder; foreign labels are mapped to the labels of this domain. None means the built-in default. `author`
+    selects one author if a source has several authors. `mixed` allows labels of different taxonomies or versions.
     """
 
     format: str = "auto"
@@ -102,7 +102,7 @@ class NamedSource:
 
 
 def named_sources(sources: Mapping[str, Source] | Sequence[Source] | Source) -> list[NamedSource]:
-    """The sources with their names: a mapping gives names, a list or a single source may carry them as "NAME=PATH"."""
+    """The sources with their names: names come from a mapping, or from "NAME=PATH" in a list or a single source."""
     if isinstance(sources, Mapping):
         return [NamedSource.of(source, name) for name, source in sources.items()]
     if isinstance(sources, str | Path):
@@ -122,8 +122,8 @@ class SourceReader:
     """Reads sources with one set of options.
 
     Foreign labels are mapped to `labels`; None leaves them unchanged. `as_written` keeps the intervals exactly as in a
-    release's file, for the release's own evaluator. `skipped` collects the parts that were skipped. The logger
-    `robogaze` gets a sentence for each part that was skipped or read in a special way, unless the reader is `quiet`.
+    release's file, for the release's own evaluator. `skipped` collects the parts that were skipped. With `quiet` False,
+    the logger `robogaze` gets a sentence for each part that was skipped or read in a special way.
     """
 
     options: ReadOptions

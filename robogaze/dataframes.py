@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def data_frame(rows: Iterable[Mapping[str, Any]], columns: Sequence[str] | None = None) -> "DataFrame":
-    """A data frame of rows; `columns` fixes their order. Raises MissingExtra without pandas."""
+    """A data frame of rows; `columns` fixes the order of the columns. Raises MissingExtra without pandas."""
     try:
         import pandas
     except ImportError as error:

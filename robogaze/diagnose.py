@@ -96,7 +96,7 @@ def _pictures_fps(pipeline: Pipeline, models: Models | None) -> float | None:
 
 
 def _progress_observer(entry: ManifestEntry, on_decoded: OnDecoded) -> Observer:
-    """Reports to `on_decoded` after each frame. Raises VideoError as `decode_clip` does."""
+    """Reports to `on_decoded` after each frame. Raises VideoError in the same cases as `decode_clip`."""
     check_whole(entry.path)
     start_s = entry.start_s or 0.0
     duration_s = (length_s(entry.path) if entry.end_s is None else entry.end_s) - start_s
@@ -119,7 +119,7 @@ def content_sha256(entry: ManifestEntry) -> str:
 
 
 def _clip_record(entry: ManifestEntry, decoded: DecodedClip) -> Clip:
-    """The record of a decoded clip. Raises VideoError as `content_sha256` does."""
+    """The record of a decoded clip. Raises VideoError in the same cases as `content_sha256`."""
     content, times_s = content_sha256(entry), tuple(decoded.times_s)
     is_part = entry.start_s is not None or entry.end_s is not None
     return Clip(
@@ -148,9 +148,8 @@ def _clip_record(entry: ManifestEntry, decoded: DecodedClip) -> Clip:
 async def diagnose(opened: OpenClip, pipeline: Pipeline, models: Models | None = None) -> Report:
     """Run a pipeline over a clip.
 
-    `diagnose` always returns a report, whatever a model answers: `coverage` says what was not examined, and `failures`
-    says why. Raises RunStopped when the run must stop. Errors that are the fault of the program or of the domain are
-    also raised.
+    `diagnose` always returns a report, for any answer of a model: `coverage` says what was not examined, and `failures`
+    says why. Raises RunStopped when the run must stop. Errors that the program or the domain causes are also raised.
     """
     clip = opened.clip
     client = ModelClient(pipeline.domain, clip, opened.decoded, models)

@@ -20,8 +20,8 @@
         ├── Unreachable              retryable: no server answers at the address
         └── RequestRefused           permanent: the server or the model refused the request
 
-A message is one sentence. It names the file, the key or the address and says what to do. A parameter is written as
-`out`; the command line shows it as the option --out.
+A message is one sentence. The message names the file, the key or the address and says what to do. A parameter is
+written as `out`; the command line shows it as the option --out.
 """
 
 from collections.abc import Collection
@@ -31,7 +31,7 @@ from typing import Literal
 
 
 class FailureKind(StrEnum):
-    """Why a part of a clip could not be judged. What may be retried follows from the kind alone.
+    """Why a part of a clip could not be judged. The kind alone decides whether a retry is possible.
 
     unreachable         no server answered at the address
     rate_limited        the server accepted no further requests
@@ -72,7 +72,7 @@ class FailureKind(StrEnum):
 
     @property
     def retried_on_request(self) -> bool:
-        """An answer was received but could not be used: `--retry-failed` requests another one."""
+        """An answer was received but could not be used: `--retry-failed` requests another answer."""
         return self in (FailureKind.REFUSED, FailureKind.INVALID_ANSWER, FailureKind.UNDECIDED)
 
 
@@ -85,7 +85,7 @@ class InputError(RobogazeError):
 
 
 class OptionError(InputError):
-    """Options contradict each other, or one that is needed is missing."""
+    """Options contradict each other, or a required option is missing."""
 
 
 class VideoError(InputError):
@@ -191,7 +191,7 @@ class EnvironmentFault(RobogazeError):
 
 
 class BuildFailed(RobogazeError):
-    """An interactive environment cannot be built from what the models answered."""
+    """An interactive environment cannot be built from the models' answers."""
 
 
 class BackendError(RobogazeError):

@@ -6,14 +6,15 @@ A pair has the weight (RoboGaze, eq. 7)
     C = S * IoU * (1 + bonus * [same dimension])
 
 with S, the similarity of the two descriptions, in [0, 1], from a judge. The assignment with the largest sum of C is
-chosen, and pairs with weight 0 are dropped: under this weight, events that do not overlap in time are never matched.
-Two other weights are S * IoU (the GLIDE paper) and S alone (GLIDE's released evaluator).
+chosen, and pairs with weight 0 are dropped. With this weight, events without overlap in time are therefore never
+matched. Two other weights are S * IoU (the GLIDE paper) and S alone (GLIDE's released evaluator).
 
-IoU is between unions of spans, on frames (the default; RoboGaze, A.2.4) or exact. On frames a span covers the frames
-whose time lies in it. A span that covers no frame, because it is shorter than a frame and lies between two frames,
-covers the frame shown at its start: an event is never too short to be matched. A span that starts after the end of the
-last frame (which is taken to last as long as the one before it) covers no frame and overlaps with nothing. Frame
-intervals have an exclusive end, so a perfect single-frame event has IoU 1; in the released evaluator it has 0.
+IoU is computed between unions of spans, on frames (the default; RoboGaze, A.2.4) or exactly. On frames, a span covers
+the frames whose times lie in the span. A span that is shorter than a frame and lies between two frames counts as
+covering the frame shown at its start, so no event is too short to be matched. The last frame is assumed to have the
+duration of the frame before it. A span that starts after the end of the last frame covers no frame and overlaps with
+nothing. Frame intervals have an exclusive end, so a perfect single-frame event has IoU 1; in the released evaluator it
+has 0.
 
 All arrays have one row per reference and one column per prediction.
 """
@@ -60,7 +61,7 @@ class Weighting:
 class Match:
     """A matched pair: the indices of its two events, their similarity, IoU and weight.
 
-    `iou` is NaN if a side gives no time; only the weight "similarity" matches such events.
+    `iou` is NaN if a side gives no time; only the weight "similarity" matches these events.
     """
 
     reference: int
@@ -80,9 +81,9 @@ def match_events(
     """The best assignment of two lists of events, as `match_pairs` finds it, independent of their order.
 
     Ties between assignments are broken by the events' contents: they are sorted by spans, dimension, type, description,
-    severity and confidence before they are assigned. Ids have no influence. Events with equal contents are alike to any
-    judge; if a judge rates them differently, their similarities break the tie as far as possible. The indices refer to
-    the lists as given, and the pairs are in the order of the references.
+    severity and confidence before they are assigned. Ids have no influence. Events with equal contents look the same to
+    any judge; if a judge still rates them differently, their similarities break the tie where this is possible. The
+    indices refer to the lists as given, and the pairs are in the order of the references.
     """
     columns = _in_order(predictions, similarity.T.tolist())
     rows = _in_order(references, similarity.tolist())
@@ -93,11 +94,11 @@ def match_events(
 
 
 def match_pairs(similarity: Matrix, iou: Matrix, same_dimension: Flags, weighting: Weighting) -> tuple[Match, ...]:
-    """The pairs of a one-to-one assignment with the largest sum of weights, without those of weight 0.
+    """The pairs of a one-to-one assignment with the largest sum of weights, without pairs of weight 0.
 
     The arrays have shape (references, predictions), each of which may be 0. Ties depend on the order of rows and
-    columns; `match_events` avoids that. Raises ValueError for similarities outside [0, 1] or NaN: the caller decides
-    what a failed judgement counts as.
+    columns; `match_events` avoids this dependence. Raises ValueError for similarities outside [0, 1] or NaN: the caller
+    decides how a failed judgement counts.
     """
     if not ((similarity >= 0) & (similarity <= 1)).all():
         raise ValueError("similarities must be in [0, 1]; choose a similarity for each pair without a judgement")

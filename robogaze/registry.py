@@ -1,4 +1,4 @@
-"""Parts that are found by name: those of a package, and those that other packages add as entry points.
+"""Parts that are found by name: the parts of a package, and the parts that other packages add as entry points.
 
 A package lists its own parts in its `__init__`, as import paths, so that a part is imported when it is first used:
 
@@ -33,7 +33,7 @@ class Registry(Generic[Part]):
     own: Mapping[str, str]
 
     def names(self) -> tuple[str, ...]:
-        """Every name, the package's own first, then those of other packages, sorted."""
+        """Every name: first the package's own names, then the names from other packages, sorted."""
         return (*self.own, *sorted(self._others().keys() - self.own.keys()))
 
     def __contains__(self, name: object) -> bool:
@@ -74,7 +74,9 @@ class Registry(Generic[Part]):
 
 @lru_cache(maxsize=64)
 def _installed(group: str, search_path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
-    """The entry points of a group. Finding them takes milliseconds, and parts are loaded often."""
+    """The entry points of a group. Cached, because finding the entry points takes milliseconds, and parts are loaded
+    often.
+    """
     return tuple(entry_points(group=group))
 
 

@@ -1,7 +1,7 @@
 """A rehearsal: a dry run of a pipeline without a model and without a video.
 
-It renders every prompt with real values, with and without an instruction, and makes a report, so that errors in a
-domain are found before a run is paid for.
+It renders every prompt with real values, with and without an instruction, and makes a report. Errors in a domain are
+therefore found before a run is paid for.
 """
 
 from collections.abc import Iterator, Sequence
@@ -49,7 +49,7 @@ async def rehearse(pipeline: Pipeline) -> None:
 
 
 def _check_failures(pipeline: Pipeline, failures: Sequence[Failure]) -> None:
-    """Raise DomainError for a stage that failed, unless a rehearsal cannot avoid it."""
+    """Raise DomainError for a stage that failed; a failure that a rehearsal cannot avoid is allowed."""
     # A stage that lets the model reason first sends no schema, so the rehearsal has no answer for it. Signals that
     # cannot be measured in noise and hypotheses that stay undecided are not errors of the pipeline.
     unconstrained = {
@@ -92,7 +92,7 @@ def _noise() -> Iterator[Image]:
 
 @cache
 def _signals_of_noise(extractors: tuple[tuple[str, type[SignalExtractor]], ...]) -> ClipSignals:
-    """Measured once, however many pipelines are rehearsed."""
+    """Measured once, even if several pipelines are rehearsed."""
     recorder = SignalRecorder(dict(extractors))
     for frame, image in enumerate(_noise()):
         recorder(frame, frame / _FPS, (image,))

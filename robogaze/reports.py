@@ -65,7 +65,7 @@ class Reports(Sequence[Report]):
         return len(self.reports)
 
     def to_dataframe(self) -> "DataFrame":
-        """One row per clip. `events` counts its events; `max_severity` and `cost_usd` are missing if not known.
+        """One row per clip. `events` counts the clip's events; `max_severity` and `cost_usd` are missing if not known.
 
         A column `coverage.DIMENSION` holds the state of each dimension of the domain. Raises MissingExtra without
         pandas.

@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 
 class Abandoned(BaseException):
-    """Nobody waits for this work any more. It passes through `except Exception`, as a cancellation does."""
+    """Nobody waits for this work any more. The exception passes through `except Exception`, as a cancellation does."""
 
 
 _current: ContextVar["Future[Any] | None"] = ContextVar("current", default=None)
@@ -40,7 +40,7 @@ def check() -> None:
 
 
 async def in_thread(work: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-    """Do work in a daemon thread, in the caller's context; return its result, or raise what it raises."""
+    """Do work in a daemon thread, in the caller's context; return its result, or raise its error."""
     result: Future[Result] = Future()
     context = copy_context()
     context.run(_current.set, result)
@@ -52,8 +52,8 @@ _cores: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKe
 
 
 async def on_core(work: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-    """`in_thread` for CPU-bound work: at most as many threads work at a time as there are cores, because more would
-    only use memory.
+    """`in_thread` for CPU-bound work: the number of threads that work at a time is at most the number of cores, because
+    more threads would only use memory.
     """
     free = _cores.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(os.cpu_count() or 1))
     async with free:
@@ -86,7 +86,7 @@ def start_thread(work: Callable[[], Result], result: "Future[Result]") -> None:
 
 
 def _serve(jobs: _Jobs) -> None:
-    """Do work as it comes; ends if as many threads as there are cores already wait for work."""
+    """Do work when it comes; end if the number of threads that already wait for work is the number of cores."""
     thread = threading.current_thread()
     ends = False
     while not ends:

@@ -8,7 +8,7 @@ event_matching.py       which events of several annotators are the same event
 coefficients.py         kappas, alphas and means
 slices.py               the ratings of some clips, or of one dimension
 ceiling.py              each annotator scored against the others
-adjudication.py         settled events, and the queue of the others
+adjudication.py         settled events, and the queue of the events that are not settled
 ratings.py              agreement on labels from a table
 """
 

@@ -1,12 +1,12 @@
 """What annotators agree on, and what needs adjudication: the rules of RoboGaze, A.2.3.
 
-Events of a group (see `event_matching`) are merged if every two of them overlap with an IoU of at least 0.6: the spans
-are united. The dimension is kept if all annotators who give one give the same dimension; the same holds for the type.
-Severities at most 1 apart are averaged; a half rounds up, to the more severe one. The longest description is kept. What
-the annotators do not agree on is left out of the merged event.
+Events of a group (see `event_matching`) are merged if every two of them overlap with an IoU of at least 0.6: the merged
+event covers the union of their spans. The dimension is kept if all annotators who give a dimension agree on it; the
+same rule applies to the type. Severities that differ by at most 1 are averaged; a half rounds up, to the more severe
+level. The longest description is kept. The merged event omits everything that the annotators do not agree on.
 
-    adjudication   an event is settled if all annotators of the clip report it and nothing is in dispute; all else goes
-                   to a person. A clip with an open event is "partial": not finished.
+    adjudication   an event is settled if all annotators of the clip report it and nothing is in dispute; a person
+                   settles all other events. A clip with an open event is "partial": not finished.
     consensus      an event is in the consensus of some annotators if more than half of them report it and its times can
                    be merged. The consensus serves as the reference for another annotator until there is an
                    adjudication. If the annotators report events but agree on none, there is no consensus, and the clip
@@ -49,7 +49,9 @@ class MergedEvent:
 
 @dataclass(frozen=True)
 class AdjudicationItem:
-    """Something for a person to settle: the events of a group by annotator, and why they cannot be merged."""
+    """Something that a person must settle: the events of a group by annotator, and the reasons why these events cannot
+    be merged.
+    """
 
     clip_id: str
     events: tuple[tuple[str, AnnotatedEvent], ...]
@@ -70,7 +72,9 @@ class Adjudication:
 
 
 def adjudicate(matched: Sequence[MatchedClip], iou: Overlap) -> Adjudication:
-    """Merge what can be merged, and list the rest, clip by clip in the order of onsets."""
+    """Merge the events that can be merged, and list the remaining ones for a person, clip by clip in the order of
+    onsets.
+    """
     annotations, queue = [], []
     for clip in matched:
         settled: list[AnnotatedEvent] = []
@@ -145,7 +149,7 @@ def _least_overlap(found: Sequence[AnnotatedEvent], clip: ClipAnnotations, iou: 
 
 
 def _shared(noun: str, given: Sequence[tuple[str, str | None]]) -> tuple[str | None, str]:
-    """The label if exactly one is given, else None; and the dispute, empty if there is none."""
+    """The label if exactly one label is given, else None; and the dispute, empty if there is no dispute."""
     labels = {label for _, label in given if label is not None}
     if len(labels) > 1:
         return None, _dispute(noun, given)

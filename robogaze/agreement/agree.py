@@ -26,8 +26,8 @@ async def agree_async(
     """Measure how far annotators agree and how a human scores in the metrics of a system, and find what needs
     adjudication.
 
-    Each source holds the annotations of one or several annotators. A source that is named, in a mapping or as
-    "NAME=PATH", holds the annotations of one annotator, who gets that name. See `robogaze.evaluate` for `judge`,
+    Each source holds the annotations of one or several annotators. If a source has a name, in a mapping or as
+    "NAME=PATH", it holds the annotations of one annotator, who gets that name. See `robogaze.evaluate` for `judge`,
     `rubric` and `environ`. Raises InputError for what cannot be read or compared.
     """
     reading, config = reading or ReadOptions(), config or AgreementConfig()

@@ -1,7 +1,7 @@
 """Who annotated which clips: the clips with complete annotations by two or more annotators, and all other clips.
 
-Only dimensions that all annotators of a clip looked for are compared: if an annotator looked for some dimensions only,
-the others' events in other dimensions are excluded and counted.
+Only dimensions that all annotators of a clip looked for are compared: if one annotator looked for some dimensions only,
+events in other dimensions are excluded and counted.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -19,10 +19,10 @@ Dimensions = frozenset[str] | None
 class ClipAnnotations:
     """A clip with the complete annotations of two or more annotators.
 
-    `annotations` are in the order of the authors' names. They hold only events in `dimensions`, the dimensions that all
-    authors looked for; events are in the order of their contents. `dataset` is the clip's value of the field within
-    which clips are resampled; empty if the clip has no value. `frame_times_s` and `duration_s` are from any annotation
-    that has them.
+    `annotations` are in the order of the authors' names. The annotations hold only events in `dimensions`, the
+    dimensions that all authors looked for; events are sorted by their contents. `dataset` is the clip's value of the
+    field that names data sets, within which clips are resampled; it is empty if the clip has no value. `frame_times_s`
+    and `duration_s` are from any annotation that has them.
     """
 
     clip_id: str
@@ -47,9 +47,10 @@ class ClipAnnotations:
 class AnnotationSet:
     """The clips of several annotators.
 
-    `clips` are in the order of their ids. Other clips and annotations are listed: `single_annotator`, the clips
-    completed by one annotator only; `unfinished`, annotations as (clip, author); and `no_shared_dimensions`, the clips
-    whose annotators looked for no dimension in common. `excluded_events` counts the events outside shared dimensions.
+    `clips` are in the order of their ids. Other clips and annotations are listed in three fields. `single_annotator`
+    has the clips completed by one annotator only, and `unfinished` has annotations as (clip, author).
+    `no_shared_dimensions` has the clips whose annotators looked for no dimension in common. `excluded_events` counts
+    the events outside shared dimensions.
     """
 
     annotators: tuple[str, ...]
@@ -63,8 +64,8 @@ class AnnotationSet:
     def of(cls, annotations: Iterable[ClipAnnotation], by: str = "split", *, mixed: bool = False) -> "AnnotationSet":
         """Group annotations by clip; `by` is the field that names the data set.
 
-        Raises InputError if an annotator has two annotations of a clip, if two annotations of a clip are of different
-        files or data sets, and, unless `mixed`, if labels of different taxonomies are combined.
+        Raises InputError if an annotator has two annotations of a clip, or if two annotations of a clip are of
+        different files or data sets. Without `mixed`, labels of different taxonomies are also an error.
         """
         given = sorted(annotations, key=lambda annotation: (annotation.clip_id, annotation.author))
         if not mixed:
@@ -91,7 +92,7 @@ class AnnotationSet:
 
 
 def content(event: AnnotatedEvent) -> tuple[Any, ...]:
-    """An event's content as a sort key; labels and severity last, because they must not influence the matching."""
+    """An event's content as a sort key; labels and severity come last, because they must not influence the matching."""
     return event.spans, event.description, event.dimension or "", event.type or "", event.severity or 0, event.secondary
 
 
@@ -101,7 +102,9 @@ def event_name(author: str, event: AnnotatedEvent) -> str:
 
 
 def common_dimensions(annotations: Sequence[ClipAnnotation]) -> Dimensions:
-    """The dimensions that all authors looked for; None means all dimensions, if no annotation states its dimensions."""
+    """The dimensions that all authors looked for; None, which means all dimensions, if no annotation states its
+    dimensions.
+    """
     covered_by_each = [covered for annotation in annotations if (covered := annotation.covered) is not None]
     return frozenset.intersection(*covered_by_each) if covered_by_each else None
 

@@ -100,7 +100,7 @@ async def measure_agreement(annotation_set: AnnotationSet, judge: Judge, config:
 
 
 def _dimensions(matched: Sequence[MatchedClip]) -> list[str]:
-    """The dimensions that were looked for, as far as they are known, and the dimensions of the events."""
+    """The dimensions that were looked for, where this is known, and the dimensions of the events."""
     looked_for = {name for clip in matched for name in clip.annotated.dimensions or ()}
     found = {
         event.dimension

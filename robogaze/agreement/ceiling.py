@@ -1,15 +1,15 @@
-"""The human ceiling: each annotator scored against the others, in the metrics of a system.
+"""The human ceiling: each annotator scored against the other annotators, in the metrics of a system.
 
-With two annotators, each is scored against the other. With more, each is scored against the consensus of the others
-(see `adjudication`). Clips on which the others agree on none of their events have no consensus, and are counted. An
-annotator on a clip is scored as a system would be: same matching, same rows, same means, same judge. A clip with a
-failed judgement is excluded; the bounds give the values for the cases that all failed pairs are unrelated, or that all
-are the same.
+With two annotators, each is scored against the other annotator. With three or more annotators, each is scored against
+the consensus of the other annotators (see `adjudication`). If the other annotators of a clip agree on none of their
+events, the clip has no consensus and is counted. Each annotator is scored on a clip in the same way as a system: same
+matching, same rows, same means, same judge. A clip with a failed judgement is excluded. The bounds give the values for
+two cases: all failed pairs are unrelated, or all failed pairs describe the same event.
 
-The ceiling pools all annotators: `macro` is the mean over annotator and clip, `micro` is over all their events. The
-units are clips, or prompts if several clips share a prompt; a unit includes all its annotators. This also holds for
-shares of clips: Wilson's interval would be too narrow, because a clip counts once for each annotator. The row of one
-annotator is computed as a system's row.
+The ceiling pools all annotators: `macro` is the mean over all pairs of annotator and clip; `micro` is computed over all
+events of all annotators. The units are clips, or prompts if several clips share a prompt; a unit includes all its
+annotators. These units are also used for shares of clips: Wilson's interval would be too narrow, because a clip counts
+once for each annotator. The row of one annotator is computed in the same way as a system's row.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ from robogaze.stats.resample import Sums, draw_resamples
 
 @dataclass(frozen=True)
 class CeilingScores:
-    """Scores like those of a system; `n` counts the annotations behind them."""
+    """Scores with the same fields as a system's scores; `n` counts the annotations behind them."""
 
     macro: Scores
     micro: Scores
@@ -44,9 +44,9 @@ class CeilingScores:
 class Ceiling:
     """The ceiling, for all clips, by data set and by annotator.
 
-    `without` counts the annotations that could not be scored because the others have no consensus on the clip. `failed`
-    counts the annotations that were excluded because a judgement failed. `worst` and `best` are the bounds, None if no
-    judgement failed.
+    `without` counts the annotations that could not be scored because the clip's other annotators have no consensus.
+    `failed` counts the annotations that were excluded because a judgement failed. `worst` and `best` are the bounds,
+    None if no judgement failed.
     """
 
     whole: CeilingScores
@@ -60,7 +60,7 @@ class Ceiling:
 
 @dataclass(frozen=True)
 class _Trial:
-    """An annotator's annotation of a clip, and what it is scored against."""
+    """An annotator's annotation of a clip, and the reference that it is scored against."""
 
     place: int
     annotation: ClipAnnotation
@@ -70,7 +70,7 @@ class _Trial:
 async def human_ceiling(
     matched: Sequence[MatchedClip], annotators: Sequence[str], judge: Judge, config: EvaluationConfig
 ) -> Ceiling:
-    """Score every annotator against the others."""
+    """Score every annotator against the other annotators."""
     all_trials = [
         _Trial(place, named(annotation), _others(clip, annotation.author, config))
         for place, clip in enumerate(matched)
@@ -101,7 +101,7 @@ async def human_ceiling(
 
 
 def _only(chosen: Sequence[bool], rows: Matrix) -> Matrix:
-    """The rows, with those that are not chosen set to zero, which removes them from every sum."""
+    """The rows, with zeros in each row that is not chosen, so that this row adds nothing to any sum."""
     return np.where(np.array(chosen, dtype=np.bool_)[:, None], rows, 0.0)
 
 
@@ -135,7 +135,7 @@ class _Frame:
     config: EvaluationConfig
 
     def alone(self, rows: Matrix) -> CeilingScores:
-        """The scores of one annotator, as those of a system."""
+        """The scores of one annotator, computed in the same way as a system's scores."""
         sums = self._sums(rows)
         if sums is None:
             return _nothing()

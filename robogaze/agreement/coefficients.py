@@ -47,8 +47,8 @@ class AgreementScores:
     `detection_cohen`, `dimension_cohen`  the mean of Cohen's kappa over the pairs of annotators
 
     `clips` and `events` are the numbers of clips and events that the scores are computed from. `unscored` counts the
-    matched pairs without a judgement. `bounds` are the mean similarities if all unscored pairs were unrelated, or the
-    same; None if there are no unscored pairs.
+    matched pairs without a judgement. `bounds` are the mean similarities for two cases: all unscored pairs are
+    unrelated, or all unscored pairs describe the same event. None if there are no unscored pairs.
     """
 
     detection_kappa: Estimate
@@ -86,7 +86,7 @@ def measure(
     config: AgreementConfig,
     dimension: str | None = None,
 ) -> AgreementScores:
-    """The agreement scores for some clips, or for one dimension of them if it is given."""
+    """The agreement scores for some clips or, if a dimension is given, for this dimension of the clips."""
     choice = Slice.of(matched, annotators, dimension)
     clips = [clip.annotated for clip in choice.matched]
     units = [clip.unit(config.units) for clip in clips]

@@ -11,11 +11,11 @@ from robogaze.matching import Overlap
 
 
 class AgreementConfig(Data):
-    """How events are matched, and clips resampled.
+    """How events are matched, and how clips are resampled.
 
     `match` is the weight by which two annotators' events are matched. `by` is the clip field that names data sets;
-    clips are resampled within each data set. `units` is the clip field whose equal values mark clips that are resampled
-    together.
+    clips are resampled within each data set. `units` is a clip field: clips with equal values of this field are
+    resampled together.
     """
 
     match: By = "iou*similarity"

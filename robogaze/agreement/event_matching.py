@@ -5,13 +5,13 @@ The events of every two annotators of a clip are matched one to one, by time and
     iou*similarity   IoU in time times the similarity of the two descriptions
     iou              IoU alone; similarity breaks ties
 
-Dimension, type and severity have no influence, because agreement on them is what is measured; the judge does not see
-them, either. The judge is asked in both directions and the mean is taken, because neither annotator is the reference.
-If the judge fails in one direction, the other direction counts. If it fails in both, the pair is unscored, and is
-matched only if this displaces no pair with a judgement.
+Dimension, type and severity have no influence, because agreement on them is measured; the judge does not see them. The
+judge is asked in both directions and the mean is taken, because neither annotator is the reference. If the judge fails
+in one direction, the other direction counts. If the judge fails in both directions, the pair is unscored. An unscored
+pair is matched only if this displaces no pair with a judgement.
 
-Matches are then joined into groups: the best first, as long as no annotator has two events in one group. An event that
-nobody else reports is a group of its own.
+Matches are then joined into groups, the best match first; no annotator may have two events in one group. An event that
+nobody else reports forms a separate group.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -126,7 +126,9 @@ class _AnnotatorPair:
 
 
 async def _similarities(annotator_pairs: Sequence[_AnnotatorPair], judge: Judge) -> list[Matrix]:
-    """The similarity of every overlapping pair of events, NaN for all others and without a judgement."""
+    """The similarity of every overlapping pair of events; NaN for pairs that do not overlap and for pairs without a
+    judgement.
+    """
     queries = [
         pair
         for annotator_pair in annotator_pairs

@@ -1,8 +1,8 @@
 """Which kappa to use, and the mean of Cohen's kappa over all pairs of annotators.
 
 For two annotators, the kappa is Cohen's. For more annotators, it is Fleiss' kappa if every unit has the same number of
-ratings, whoever gave them. Otherwise it is Krippendorff's nominal alpha, which allows missing ratings. The choice is
-made once, for all clips, so that the rows of a table hold the same statistic.
+ratings, no matter which annotators gave them. Otherwise it is Krippendorff's nominal alpha, which allows missing
+ratings. The choice is made once, for all clips, so that the rows of a table hold the same statistic.
 """
 
 from collections.abc import Hashable, Sequence

@@ -31,7 +31,7 @@ class _Rating(ForeignRecord):
 
 @dataclass(frozen=True)
 class Ratings:
-    """Units in order, and for each the labels of its annotators, None for a missing one."""
+    """Units in order, and for each unit the labels of its annotators; None for a missing label."""
 
     annotators: tuple[str, ...]
     units: Mapping[str, tuple[str | None, ...]]
@@ -40,7 +40,7 @@ class Ratings:
     def read(cls, path: Path) -> "Ratings":
         """Read a table of ratings.
 
-        Raises InputError with file, line and key for what is invalid, and for a unit that an annotator rates twice.
+        Raises InputError with file, line and key for an invalid value, and for a unit that an annotator rates twice.
         """
         given: dict[tuple[str, str], tuple[str | None, str]] = {}
         for document, place, value in _records(path):
@@ -64,8 +64,8 @@ class Ratings:
 class RatingAgreement:
     """Krippendorff's nominal alpha of all units, and of the units of each label (see `stats.alpha_by_class`).
 
-    A unit belongs to the label of most of its ratings. `units` counts all units, `once` the units rated fewer than
-    twice, which are excluded, and `tied` the units whose ratings are split equally between several labels.
+    A unit belongs to the label that most of its ratings give. `units` counts all units, `once` the units rated fewer
+    than twice, which are excluded, and `tied` the units whose ratings are split equally between several labels.
     """
 
     annotators: tuple[str, ...]

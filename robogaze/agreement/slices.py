@@ -1,8 +1,9 @@
 """The ratings of some clips.
 
-For one dimension, the clips are those whose annotators all looked for it. The ratings answer "any event of this
-dimension?" for clips and "this dimension or another?" for matched events. The matched events are those that either side
-assigns to the dimension. Using only events that both sides assign to the dimension would leave out disputed events.
+For one dimension, only clips whose annotators all looked for it are used. The ratings answer "any event of this
+dimension?" for clips and "this dimension or another?" for matched events. The matched events include each event that at
+least one annotator assigns to the dimension. Using only events that both annotators assign to the dimension would leave
+out disputed events.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,9 +21,9 @@ from robogaze.stats.unitizing import Timeline
 
 @dataclass(frozen=True)
 class Slice:
-    """Some clips, and the events in them that are rated: all, or those of one dimension, if it is `named`.
+    """Some clips, and their rated events: all events or, if a dimension is `named`, only the events of this dimension.
 
-    Ratings come with the position of their clip, and with a place for every one of `annotators`.
+    Ratings come with the position of their clip; each list of ratings has a place for every one of `annotators`.
     """
 
     matched: tuple[MatchedClip, ...]
@@ -31,7 +32,7 @@ class Slice:
 
     @classmethod
     def of(cls, matched: Iterable[MatchedClip], annotators: Sequence[str], named: str | None = None) -> "Slice":
-        """Everything in some clips, or only what belongs to one dimension."""
+        """Everything in some clips, or only the events and ratings of one dimension."""
         looked_for = (
             clip
             for clip in matched
@@ -60,7 +61,9 @@ class Slice:
         ]
 
     def dimensions(self) -> list[tuple[int, list[Rating]]]:
-        """The dimension that each annotator gives to each matched event, or whether it is the named dimension."""
+        """The dimension that each annotator gives to each matched event; if a dimension is named, whether the annotator
+        gives this dimension.
+        """
         return [
             (place, self._placed(clip, [None if found is None else self._label(found) for found in unit]))
             for place, clip in enumerate(self.matched)

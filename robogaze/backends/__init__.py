@@ -1,7 +1,7 @@
 """Models behind one protocol; the only code that sends requests to a model.
 
 `BACKENDS` maps the KIND of a model spec `KIND:NAME[@URL]` to a function that opens the backend. docs/models.md shows
-how another package adds one.
+how another package adds a backend.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,8 +1,8 @@
 """Parses an answer: from a completion's text to a validated pydantic model.
 
-An answer is a JSON object. Reasoning before it in closed <think> tags is ignored. Text around it is accepted only if
-the object reports something: an object of empty lists may be an example that the model gives, not its answer. Nothing
-is converted or guessed. An invalid answer is sent back to the model with the error message.
+An answer is a JSON object. Reasoning in closed <think> tags before the object is ignored. Text around the object is
+accepted only if the object reports something: an object of empty lists may be an example that the model gives, not its
+answer. Nothing is converted or guessed. An invalid answer is sent back to the model with the error message.
 """
 
 import json
@@ -101,7 +101,7 @@ def _without_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _reports_nothing(value: Any) -> bool:
-    """Whether data holds lists and all of them are empty."""
+    """Whether data holds lists and every list is empty."""
     lists, waiting = [], [value]
     while waiting:
         part = waiting.pop()

@@ -17,7 +17,7 @@ from robogaze.core.pictures import FrameImage
 
 
 class Decoding(Data):
-    """Decoding parameters. None leaves a parameter to the server's default."""
+    """Decoding parameters. If a parameter is None, the server's default applies."""
 
     temperature: float | None = Field(default=0.0, ge=0)
     top_p: float | None = Field(default=None, gt=0, le=1)
@@ -88,10 +88,10 @@ Amount = Annotated[float, Field(ge=0)]
 class Completion:
     """A model's reply.
 
-    `model` is the server's own name for the model, empty when it sends none. `finish_reason` is the server's ("stop",
-    "length", ...), `refusal` the model's text where it refused. Token counts and `cost_usd` are None when the server
-    does not count tokens or no price is configured. `facts` are further facts about the reply for the ledger. Raises
-    ValidationError for a field of another type.
+    `model` is the server's own name for the model, empty when it sends none. `finish_reason` is the reason that the
+    server gives ("stop", "length", ...); `refusal` is the model's text if the model refused. Token counts and
+    `cost_usd` are None when the server does not count tokens or no price is configured. `facts` holds more data about
+    the reply; these data are recorded in the ledger. Raises ValidationError for a field of the wrong type.
     """
 
     text: ReplyText
@@ -119,7 +119,7 @@ class Backend(Protocol):
     async def ready(self) -> str | None:
         """Check that requests can be sent and return the name of the served model, None when it is not known.
 
-        Raises BackendError, Unreachable in particular, when requests cannot be sent.
+        Raises BackendError, for example Unreachable, when requests cannot be sent.
         """
 
     async def close(self) -> None:
@@ -128,7 +128,7 @@ class Backend(Protocol):
 
 @dataclass
 class Middleware:
-    """A backend that wraps another one. Subclasses change `complete`."""
+    """A backend that wraps another backend. Subclasses change `complete`."""
 
     inner: Backend
 

@@ -51,7 +51,7 @@ class BatchBackend:
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """Kind, name and request format; not the folder, which may be moved."""
+        """Kind, name and request format; the folder is not included, because it may be moved."""
         used = self.config
         return {"kind": "batch", "name": used.name, "send": used.send, "structured": used.structured}
 
@@ -66,7 +66,8 @@ class BatchBackend:
     async def complete(self, request: Request) -> Completion:
         """The answer to a request, if it is in the folder.
 
-        Raises AnswersPending when it is not, RequestRefused when the service answered with an error.
+        Raises AnswersPending when the answer is not in the folder, RequestRefused when the service answered with an
+        error.
         """
         key = request.key(self.identity)
         if (line := self._answers.get(key)) is not None:
@@ -79,7 +80,9 @@ class BatchBackend:
         raise AnswersPending(self.folder, self.pending)
 
     def _read_written_by_others(self) -> None:
-        """Read the requests that another model with the same folder has added to the file since the last look."""
+        """Read the requests that another model with the same folder has added to the file since this model last read
+        it.
+        """
         size = self._out.stat().st_size if self._out.exists() else 0
         if size != self._written_bytes:
             self._requested |= {line["custom_id"] for line in _lines(self._out)}

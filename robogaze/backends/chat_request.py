@@ -1,14 +1,14 @@
 """The body of a request in OpenAI's chat completions format.
 
-Images are data URLs in the request, each after its label. With `send: video` consecutive frames are one JPEG-sequence
-video, which vLLM reads. The request then states the time of every frame, because vLLM would otherwise keep 32 frames
-and assume one per second.
+Images are data URLs in the request, each after its label. With `send: video`, consecutive frames are sent as one
+JPEG-sequence video, which vLLM reads. For a video, the request states the time of every frame, because vLLM would
+otherwise keep 32 frames and assume one per second.
 
 A request can refer to a picture instead of sending it (`PictureReferences`): by the address of a file, or by the
 SHA-256 of a picture that the server already has.
 
-The pictures of a request are megabytes, and many requests wait for their answers at once. So a body is sent in chunks,
-and each picture is read and encoded when its chunk is sent.
+The pictures of a request are megabytes, and many requests wait for their answers at once. Therefore a body is sent in
+chunks, and each picture is read and encoded when its chunk is sent.
 """
 
 import json
@@ -27,8 +27,8 @@ from robogaze.core.pictures import FrameImage
 class PictureReferences:
     """The references to pictures that are not sent, by SHA-256.
 
-    `files` are their addresses as files. With `known`, each picture has its SHA-256 as `uuid` (vLLM); for a picture
-    that the server already has, only the `uuid` is sent.
+    `files` are the addresses of the pictures as files. With `known`, each picture has its SHA-256 as `uuid` (vLLM); for
+    a picture that the server already has, only the `uuid` is sent.
     """
 
     files: Mapping[str, str] = field(default_factory=dict)
@@ -138,7 +138,9 @@ def _text(text: str) -> dict[str, Any]:
 
 
 def _video_frames(request: Request) -> tuple[FrameImage, ...]:
-    """The first run of consecutive images of single, ascending frames: a request can describe one video only."""
+    """The first consecutive images that each show one frame, in ascending order; a request can describe only one
+    video.
+    """
     frames: list[FrameImage] = []
     for part in request.parts:
         if isinstance(part, FrameImage) and len(part.picture.frames) == 1:

@@ -182,7 +182,7 @@ class TrackerConfig(Data):
 
 
 class ModelsConfig(Data):
-    """The models of a run and their roles; a role that is not bound falls back to another."""
+    """The models of a run and their roles; a role that is not bound falls back to another role."""
 
     pictures: PictureSettings = PictureSettings()
     models: dict[str, ModelConfig] = Field(min_length=1)
@@ -213,7 +213,7 @@ class ModelsConfig(Data):
         return file.parse(cls)
 
     def answer_settings(self) -> dict[str, Any]:
-        """The settings that affect answers and reports, for run.json: without limits, retries, prices and keys."""
+        """The settings that affect answers and reports, for run.json; limits, retries, prices and keys are left out."""
         settings = self.model_dump(mode="json", exclude={"models": {"__all__": _NOT_IN_ANSWERS}})
         for name, model in settings["models"].items():
             if model["kind"] == "batch" or model["server"] is not None:

@@ -27,7 +27,7 @@ _MIN_KEY_LENGTH = 8
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """The trusted certificate authorities. They are read once and not for every model."""
+    """The trusted certificate authorities. The certificates are read once and not for every model."""
     import httpx2
 
     return httpx2.create_ssl_context()
@@ -43,7 +43,7 @@ class HttpReply:
 
 
 class HttpClient:
-    """Sends requests to one address; `key` None sends no Authorization header."""
+    """Sends requests to one address; without a `key`, no Authorization header is sent."""
 
     def __init__(self, address: str, key: str | None, timeout_s: float) -> None:
         import httpx2
@@ -61,10 +61,10 @@ class HttpClient:
     async def send(
         self, method: str, path: str, body: StreamedBody | None = None, timeout_s: float | None = None
     ) -> HttpReply:
-        """Send a request and read the reply, whatever its status.
+        """Send a request and read the reply, also if its status is an error.
 
-        Raises ServerStalled after the time limit, Unreachable where no server answers, ServerFault for a reply that is
-        too large or cannot be decompressed, RequestRefused for a redirect or an invalid address.
+        Raises ServerStalled after the time limit, and Unreachable where no server answers. Raises ServerFault for a
+        reply that is too large or cannot be decompressed, RequestRefused for a redirect or an invalid address.
         """
         import httpx2
 
@@ -122,7 +122,7 @@ class HttpClient:
         return content
 
     def redact(self, value: object) -> str:
-        """Text of a server or a library for use in a message, without the key."""
+        """Text from a server or a library for use in a message, with the key removed."""
         text = str(value)
         for form in self._key_forms:
             text = text.replace(form, _REMOVED)
@@ -130,7 +130,7 @@ class HttpClient:
 
     @property
     def _key_forms(self) -> tuple[str, ...]:
-        """The key unchanged, and as escaped in JSON and in URLs."""
+        """The key unchanged, and the key in its escaped forms in JSON and in URLs."""
         key = self.key
         return (key, key.replace("/", "\\/"), quote(key, safe="")) if key else ()
 

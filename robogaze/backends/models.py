@@ -84,7 +84,7 @@ class Models:
     async def ready(self) -> None:
         """Check that every model accepts requests.
 
-        Raises BackendError if not, InputError when the tracker's weights cannot be loaded.
+        Raises BackendError if a model does not accept requests, InputError when the tracker's weights cannot be loaded.
         """
         if self.tracker is not None:
             await self.tracker.ready()

@@ -29,9 +29,9 @@ class PictureFolder:
 
     @asynccontextmanager
     async def holding(self, images: Iterable[FrameImage]) -> AsyncIterator[Mapping[str, str]]:
-        """The addresses of pictures by SHA-256, for as long as a request uses them.
+        """The addresses of pictures by SHA-256; the files exist while a request uses them.
 
-        Raises RunError if they cannot be written.
+        Raises RunError if the pictures cannot be written.
         """
         wanted = {image.picture.sha256: image for image in images}
         with self._lock:

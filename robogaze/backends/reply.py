@@ -1,7 +1,7 @@
 """Parses the reply of a server: bytes to JSON, JSON to a completion, and whether a completion is an answer.
 
 Replies are untrusted data. A reply that cannot be parsed is an error of that one call: ServerFault, which is retried,
-or RequestRefused, which is not. Only token counts, names and facts are ignored when they are invalid.
+or RequestRefused, which is not. Of the invalid values, only token counts, names and facts are ignored.
 """
 
 import reprlib
@@ -121,7 +121,7 @@ def _check_error(record: Mapping[str, Any], reply: Any) -> None:
 
 
 def _content(content: Any, reply: Any) -> tuple[str, str | None]:
-    """The text of a message's content, and the refusal if a part of it is one."""
+    """The text of a message's content, and the refusal if a part of the content is a refusal."""
     if content is None or isinstance(content, str):
         return content or "", None
     if not isinstance(content, list):

@@ -1,4 +1,4 @@
-"""SAM 3 as a tracker, through transformers: a box on the first frame in, a mask for every frame out.
+"""SAM 3 as a tracker, through transformers: from a box on the first frame, it computes a mask for every frame.
 
 Frames are passed one by one, so that memory does not grow with the length of a window. The weights are loaded from a
 folder or a hub id, and only for runs that name them.
@@ -50,7 +50,7 @@ class Sam3:
         await in_thread(self._load)
 
     def masks(self, box: Box) -> Masks:
-        """Track what is inside a box of the first frame through the frames that follow."""
+        """Track the content of a box on the first frame through the following frames."""
         with self._lock:
             processor, model = self._loaded
         session = processor.init_video_session(inference_device=model.device, dtype=model.dtype)

@@ -102,7 +102,7 @@ class ScriptedBackend:
         return {"kind": "scripted", "name": self.name}
 
     async def complete(self, request: Request) -> Completion:
-        """Answer with the first entry that matches. Raises RequestRefused when none does."""
+        """Answer with the first entry that matches. Raises RequestRefused when no entry matches."""
         self.asked.append(request)
         for entry in self._entries:
             if entry.when.matches(request):

@@ -62,7 +62,7 @@ class TransformersBackend:
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any, Any]:
-        """Processor, model and the tokenizer as llguidance needs it."""
+        """Processor, model, and the tokenizer in the form that llguidance needs."""
         import llguidance.hf
         import torch
         from transformers import AutoModelForImageTextToText, AutoProcessor

@@ -1,6 +1,6 @@
 """The command line: the only place that prints, reads the environment and knows exit codes.
 
-stdout is data, stderr is progress and messages.
+stdout gets data; stderr gets progress and messages.
 
 0 done · 1 error · 2 usage · 3 a gate failed · 4 finished, but some clips are incomplete ·
 5 no backend or environment can be reached · 130 interrupted
@@ -98,7 +98,7 @@ def _messages() -> Iterator[None]:
 
 
 def _run() -> object:
-    """The result of the command: its exit code, if it is a number."""
+    """Run the command; the result is its exit code if it is a number."""
     code: object
     try:
         code = cli.main(standalone_mode=False)
@@ -152,7 +152,7 @@ def _explain(error: Exception) -> int:
 
 
 def _give_up_stdout() -> None:
-    """Replace a stdout that cannot be written, because Python would fail again when it flushes it at exit."""
+    """Replace a stdout that cannot be written, because Python would fail again when it flushes stdout at exit."""
     try:
         sys.stdout.flush()
     except OSError:

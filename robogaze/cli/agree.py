@@ -143,7 +143,7 @@ def _print(
     as_json: bool,
     out: Path | None,
 ) -> None:
-    """Write the files if a folder is given; print the JSON, which is the first of the texts, or tables."""
+    """Write the files if a folder is given. Print tables, or the JSON, which is the first of the texts."""
     from robogaze.reporting.tables import table_files
 
     if out is not None:

@@ -188,8 +188,8 @@ def _check_extra() -> None:
 class _KeptAddress:
     """The token of each annotator, and the last port of each server, by the names of its annotators.
 
-    Tokens and ports are kept next to the store, in a file that only its owner can read. An open page then finds a
-    restarted server and saves what it could not save before.
+    Tokens and ports are kept next to the store, in a file that only its owner can read. Therefore an open page can find
+    a restarted server and save the changes that it could not save before.
     """
 
     tokens: dict[str, str] = field(default_factory=dict)
@@ -252,7 +252,7 @@ def _announce(
     *,
     no_browser: bool,
 ) -> None:
-    """Print the addresses, one per annotator, and open the page of a single one."""
+    """Print the addresses, one per annotator; if there is only one address, open its page."""
     at = "127.0.0.1" if host in _EVERY_ADDRESS else host
     at = f"[{at}]" if ":" in at else at
     if host not in _LOOPBACK:

@@ -89,7 +89,7 @@ def bench(
 
 
 def _score(found: ClipList, setup: RunSetup, options: runs.GivenOptions, out: Path, no_page: bool) -> tuple[int, int]:
-    """Score one checkpoint; the exit code and the number of its reports."""
+    """Score one checkpoint; return the exit code and the number of its reports."""
     from robogaze.run.execute import open_run
 
     run_options = options.run_options(out)

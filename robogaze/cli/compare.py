@@ -113,7 +113,7 @@ def _check_usage(
     junit: Path | None,
     out: Path | None,
 ) -> None:
-    """Refuse options that do not go together, before anything is loaded."""
+    """Refuse options that cannot be combined, before anything is loaded."""
     if bool(calibrations) != (reference is not None):
         raise click.UsageError("give --calibration and --reference together")
     check_sources(paths, "RUN")
@@ -160,7 +160,7 @@ def _track(tracker: Tracker, result: Comparison) -> None:
 
 
 def _cut(table: ResultTable) -> ResultTable:
-    """The first rows of a long table, with a note of how many there are."""
+    """The first rows of a long table, with a note that says how many rows there are in total."""
     if not table.name.endswith(_LONG) or len(table.rows) <= _SHOWN:
         return table
     note = f"The first {_SHOWN} of {len(table.rows)} rows; --out and --json contain all rows."
@@ -168,7 +168,7 @@ def _cut(table: ResultTable) -> ResultTable:
 
 
 def _gate_code(checks: Sequence[GateCheck], junit: Path | None) -> int:
-    """The exit code, after a line for each rule that failed."""
+    """Print a line for each rule that failed, and return the exit code."""
     from robogaze.reporting.serialize import gate_junit
     from robogaze.store import write_whole
 

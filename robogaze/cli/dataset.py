@@ -147,7 +147,7 @@ def check(manifest: Path, as_json: bool) -> int:
 
 
 def _decode(entry: ManifestEntry, advance: Callable[[int], None]) -> DecodedFacts:
-    """Decode a clip and its initial frame. Raises VideoError if one cannot be read."""
+    """Decode a clip and its initial frame. Raises VideoError if the clip or the frame cannot be read."""
     from hashlib import sha256
 
     from robogaze.datasets.manifest_check import DecodedFacts

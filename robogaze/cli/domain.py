@@ -200,7 +200,7 @@ def _entry(clip: str, run: Path | None, instruction: str | None, layout: str | N
 
 
 def _report(rendered: RenderedStage, shown: RenderedStage, out: Path | None) -> None:
-    """Print on stderr what is not shown, and where the page is."""
+    """Print on stderr what the page does not show, and where the page is."""
     if rendered.note:
         click.echo(rendered.note, err=True)
     if hidden := len(rendered.requests) - len(shown.requests):

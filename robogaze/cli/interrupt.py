@@ -1,8 +1,8 @@
 """Ctrl-C: the program prints what is kept and how to resume, and ends at once.
 
 Every file is written completely or not at all, so nothing needs to be undone: an interrupted run is like a killed run,
-with a message. A thread watches for the signal, because Python runs a handler only in the main thread and between two
-of its instructions, and an instruction may take long (a decoder, a large matrix product).
+with a message. A thread watches for the signal, because Python itself runs a handler only in the main thread and
+between two instructions. One instruction may take long (a decoder, a large matrix product).
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ def _check_usage(
     scores: Path | None,
     out: Path | None,
 ) -> None:
-    """Refuse options that do not go together, before anything is loaded."""
+    """Refuse options that cannot be combined, before anything is loaded."""
     if keep is not None and out is None:
         raise click.UsageError("--keep writes a manifest and needs --out")
     if episodes and keep is None:
@@ -160,7 +160,7 @@ def _show(result: Ranking, form: str, as_json: bool) -> None:
 
 
 def _cut(table: ResultTable) -> ResultTable:
-    """The first rows of a long table, with a note of how many there are."""
+    """The first rows of a long table, with a note that says how many rows there are in total."""
     if len(table.rows) <= _SHOWN:
         return table
     note = f"The first {_SHOWN} of {len(table.rows)} rows; --out and --json contain all rows."

@@ -148,8 +148,8 @@ def write_page(run: ScoringRun) -> Path | None:
 
 
 def _tracker(text: str | None, shard: str | None, engine: str) -> Tracker | None:
-    """The tracker of --track. The option is refused for a shard, because the shard's numbers would look like those of
-    the run.
+    """The tracker of --track. The option is refused for a shard, because the shard's numbers would look like the run's
+    numbers.
     """
     if text is not None and (shard is not None or engine == "datatrove"):
         raise click.UsageError(

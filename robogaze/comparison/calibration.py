@@ -3,8 +3,9 @@
 A single calibration for all runs shifts all of them equally, so it does not change their order. With a calibration of
 each run's own clips, differences are corrected too: a judge may err more often about one checkpoint than about another.
 
-The annotated clips are of the same kind as the runs' clips and judged by the same pipeline, so that the judge's errors
-are the same. Only clips that are complete on both sides are used. Of a run, only the complete clips are used.
+The annotated clips must be of the same kind as the runs' clips. The same pipeline must judge both, so that the judge
+makes the same errors. Annotated clips are used only if both the predicted and the true annotation are complete. Only
+the complete clips of a run are used.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +39,7 @@ class Calibration:
 
 @dataclass(frozen=True)
 class CorrectedEstimate:
-    """A number of a run as the judge gives it, and corrected for the judge's errors."""
+    """A number of a run, both as the judge gives it and corrected for the judge's errors."""
 
     naive: Estimate
     corrected: Estimate
@@ -47,8 +48,8 @@ class CorrectedEstimate:
 def pair_calibration(predictions: Run, references: Run, runs: Sequence[Run], *, mixed: bool) -> Calibration:
     """Pair predictions with references by clip id.
 
-    Raises InputError if no clip is on both sides, if a clip is not the same file on both sides, and, unless `mixed`, if
-    the predictions and the runs were made by different judges.
+    Raises InputError if no clip is on both sides, or if a clip is not the same file on both sides. Without `mixed`,
+    predictions and runs from different judges are also an error.
     """
     if not mixed:
         _check_same_judge(predictions, runs)
@@ -123,7 +124,7 @@ def corrected_difference(
 
 
 def _errors(sample: Calibration, config: ComparisonConfig) -> Floats:
-    """For each annotated clip 1 if only the judge calls it clean, -1 if only the truth does, else 0."""
+    """For each annotated clip, 1 if only the judge calls it clean, -1 if only the truth calls it clean, else 0."""
     predicted, true = (_column([both[side] for both in sample.pairs], config.scope.counts) for side in (0, 1))
     return predicted - true
 

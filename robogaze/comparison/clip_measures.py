@@ -1,12 +1,12 @@
-"""What is measured of a clip, as a row of numbers, so that every measure is a ratio of sums of rows.
+"""The measures of a clip, as a row of numbers: every measure is a ratio of sums of rows.
 
 clean_rate        clean clips, or clips without an event (see `scope`), as a share of all clips with a report
 events_per_clip   events per scored clip
 load_per_clip     the sum of the events' severities per scored clip
 load_per_minute   the same per minute of the scored clips with a known duration
 
-An unscored clip is never clean and has no events: it counts in the first measure and not in the others. An event
-without a severity adds nothing to the load; their number is reported (`ungraded`).
+An unscored clip is never clean and has no events: it counts only in the first measure. An event without a severity adds
+nothing to the total severity (the load); the number of these events is reported (`ungraded`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -70,12 +70,14 @@ def rows(annotations: Sequence[ClipAnnotation], scope: Scope) -> Floats:
 
 
 def load_of(annotation: ClipAnnotation) -> int:
-    """The sum of the severities that are given."""
+    """The total severity of the events; an event without a severity adds nothing."""
     return sum(found.severity or 0 for found in annotation.findings)
 
 
 def could_be_clean(annotation: ClipAnnotation) -> bool:
-    """Whether the clip could be clean if nothing is found in what was not examined."""
+    """Whether the clip has no event, so that it could be clean if nothing is found in the parts that were not
+    examined.
+    """
     return not annotation.findings
 
 

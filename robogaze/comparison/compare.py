@@ -43,10 +43,11 @@ def compare(
     Runs are named in a mapping or as "NAME=PATH"; a run without a name gets the name of its path. `by` splits every run
     by a clip field, such as `checkpoint`.
 
-    The other runs are compared with the `baseline`: the name or the path of a run, which need not be among `runs`.
-    Without a baseline, all pairs are compared. `pair_by` is a key in `robogaze.comparison.prompt_pairing.KEYS`, "auto"
-    for the first that works. `calibrations` are predictions for clips whose truth is in `references`, annotated by
-    people; a calibration with the name of a run corrects that run, a calibration without a name corrects all runs.
+    All runs are compared with the `baseline`, which is the name or the path of a run; this run need not be among
+    `runs`. Without a baseline, all pairs are compared. `pair_by` is a key in `robogaze.comparison.prompt_pairing.KEYS`,
+    or "auto" for the first key that works. `calibrations` are predictions for clips whose truth, annotated by people,
+    is in `references`. A calibration with the name of a run corrects that run; a calibration without a name corrects
+    all runs.
 
     Raises InputError for what cannot be read, and for runs that cannot be compared.
     """
@@ -101,7 +102,7 @@ class _RunReader:
         return parts if alone else [replace(part, name=f"{run.name}/{part.name}") for part in parts]
 
     def _are_reports(self, source: NamedSource) -> bool:
-        """Whether a source holds reports, which name their domain; foreign labels need the labels of a domain."""
+        """Whether a source holds reports. Reports name their domain; foreign labels need the labels of a domain."""
         if source.path is None:
             return True
         log = ReadLog()
@@ -142,7 +143,7 @@ def _with_baseline(
 def _calibrations(
     sources: Sequence[NamedSource], references: Source | None, runs: Sequence[Run], reader: _RunReader
 ) -> tuple[Calibration | None, dict[str, Calibration]]:
-    """The calibration of all runs, if any, and those of single runs by name."""
+    """The calibration for all runs, if there is one, and the calibrations for single runs by name."""
     common: Calibration | None = None
     own: dict[str, Calibration] = {}
     if bool(sources) != (references is not None):

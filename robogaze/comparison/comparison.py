@@ -34,11 +34,12 @@ if TYPE_CHECKING:
 class Comparison:
     """The result of `robogaze.compare`.
 
-    The rate used to compare runs is called the clean rate here, whatever its `scope`. `pairs` are the runs against the
-    baseline, or, without a baseline, each run against the runs before it. `verdicts` are their results in sentences.
-    `order` lists the runs by their clean rate, best first; `bands` groups those without a significant difference.
-    `ranks` are by the clean rate over the prompts that all runs share. `corrected` has the corrected estimates of each
-    run, and `labels` the number of labels used for each run (0 for none); both are empty without a calibration.
+    The rate used to compare runs is called the clean rate here, for every `scope`. `pairs` are the runs against the
+    baseline, or, without a baseline, each run against the runs before it. `verdicts` describes the results of these
+    pairs in sentences. `order` lists the runs by their clean rate, best first; `bands` groups runs that do not differ
+    significantly. `ranks` are by the clean rate over the prompts that all runs share. `corrected` has the corrected
+    estimates of each run, and `labels` the number of labels used for each run (0 for none); both are empty without a
+    calibration.
     """
 
     runs: tuple[Run, ...]
@@ -188,7 +189,7 @@ def _both(prompts: PromptPairing, first: int, second: int) -> Mapping[str, tuple
 def _corrected_difference(
     prompts: PromptPairing, first: int, second: int, own: Sequence[Calibration | None], config: ComparisonConfig
 ) -> Difference | None:
-    """The corrected difference of two runs; None unless each has labels of its own clips."""
+    """The corrected difference of two runs; None if one of the runs has no labels of its own clips."""
     first_sample, second_sample = own[first], own[second]
     if first_sample is None or second_sample is None:
         return None

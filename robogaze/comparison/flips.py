@@ -17,13 +17,13 @@ class Flip:
     """A prompt whose clip changed; `before` and `after` are the ids of its clips.
 
     new      no event before, events after
-    worse    events before, and a larger load after, or more events with the same load
+    worse    events before, and a larger total severity after, or more events with the same total severity
     changed  the same number of events and load, other types
     better   the reverse of worse
     fixed    events before, none after
 
     `gained` and `lost` are types with their highest severity (None if none is given), the most severe first. `load` is
-    the sum of severities before and after.
+    the total severity before and after.
     """
 
     prompt: str
@@ -42,7 +42,9 @@ class Flip:
 
 @dataclass(frozen=True)
 class Flips:
-    """The prompts that changed, in the order to look at them, and the numbers of unchanged and unknown prompts."""
+    """The prompts that changed, in the order in which to look at them, and the numbers of unchanged and unknown
+    prompts.
+    """
 
     found: tuple[Flip, ...]
     same: int
@@ -59,8 +61,8 @@ class Flips:
 def flips_between(clips: Mapping[str, tuple[ClipAnnotation, ClipAnnotation]]) -> Flips:
     """Flips from the second clip of each prompt (before) to the first (after).
 
-    The order: gained types by severity, highest first; then increases of load; improvements last. A prompt is unknown
-    if a clip is unscored, or is partial without an event.
+    The order: gained types by severity, highest first; then prompts with an increased total severity; improvements
+    last. A prompt is unknown if one of its clips is unscored, or is partial and has no event.
     """
     found, same, unknown = [], 0, 0
     for prompt, (after, before) in clips.items():

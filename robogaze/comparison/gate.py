@@ -10,10 +10,11 @@ no_new_types     no event type of this severity or above that the baseline's cli
                  event without a severity counts as this severe
 clean_rate       the difference to the baseline is not below minus this value, with this confidence: the lower end of a
                  one-sided interval, over the shared prompts
-events_per_clip  likewise the upper end; or `at_most`, for the value itself
+events_per_clip  the difference to the baseline is not above this value, by the upper end of the interval; or `at_most`,
+                 a limit for the events per clip
 unscored         the share of clips that are unscored, unreadable or missing
 
-Every run but the baseline is checked. A rule that cannot be decided counts as failed.
+Every run except the baseline is checked. A rule that cannot be decided counts as failed.
 """
 
 from dataclasses import dataclass, replace
@@ -49,7 +50,7 @@ class CleanRate(Data):
 
 
 class EventsPerClip(Data):
-    """The events per clip, compared with the baseline's or by themselves."""
+    """The events per clip, compared with the baseline's or with a fixed limit."""
 
     not_above_baseline_by: float | None = Field(default=None, ge=0)
     confidence: float = Confidence
@@ -88,7 +89,7 @@ class GateRule(Data):
 
     @property
     def settings(self) -> Data | None:
-        """The settings under the name."""
+        """The settings of the rule, from the field that has the rule's name."""
         found: Data | None = getattr(self, self.name)
         return found
 
@@ -113,12 +114,12 @@ class GateCheck:
 
 
 def read_gate(path: Path) -> Gate:
-    """The rules of a file. Raises DomainError with file, line and key for what is invalid."""
+    """The rules of a file. Raises DomainError with file, line and key for an invalid value."""
     return read_yaml(path).parse(Gate)
 
 
 def check_gate(gate: Gate, result: Comparison) -> tuple[GateCheck, ...]:
-    """Every rule for every run but the baseline.
+    """Check every rule for every run except the baseline.
 
     Raises InputError if a rule needs a baseline and there is none, and if there is no run to check.
     """
@@ -183,7 +184,7 @@ def _events_per_clip(rule: EventsPerClip, run: int, result: Comparison) -> tuple
 
 
 def _difference(name: str, run: int, result: Comparison, confidence: float) -> Estimate:
-    """The run minus the baseline; each end of the interval is a one-sided bound with the confidence."""
+    """The run minus the baseline; each end of the interval is a one-sided bound at this confidence."""
     clips = next(result.clips(pair) for pair in result.pairs if pair.first == run)
     both = [clips[prompt] for prompt in sorted(clips)]
     units = [result.prompts.unit[prompt] for prompt in sorted(clips)]

@@ -23,9 +23,9 @@ from robogaze.stats.resample import Sums, draw_resamples, mean, mean_rows
 class ComparisonConfig:
     """How a comparison is made: the level of its intervals, and how clips are resampled.
 
-    `margin` is the difference of clean rates up to which two runs count as equal, None for no such verdict. `family` is
-    the number of comparisons that the equivalence bound holds for together. `scope` says which clips count as clean;
-    `compare_runs` determines it.
+    `margin` is the difference of clean rates up to which two runs count as equal; None if this is not judged. `family`
+    is a number of comparisons; the equivalence bound holds for all of them together. `scope` says which clips count as
+    clean; `compare_runs` determines it.
     """
 
     level: float = 0.95
@@ -46,11 +46,12 @@ class LeaderboardRow:
     """The numbers of one run.
 
     `clips` counts complete, partial, unscored, unreadable and missing clips, each once; `undecided` counts the complete
-    clips that are neither faulty nor clean. `measures` are by name; the clean rate is over all clips but the missing
-    ones. `worst` and `best` are the clean rates if every undecided clip, missing ones included, were faulty or clean.
-    `dimensions` and `types` are shares of the scored clips with such an event; for a dimension, of the clips in which
-    it was looked for. `ungraded` counts events without a severity. `cost_per_clip` is over the clips whose cost is
-    known.
+    clips that are neither faulty nor clean. `measures` are by name; the clean rate is over all clips except missing
+    clips. `worst` and `best` are the clean rates for two cases: all undecided and missing clips are faulty, or all
+    undecided and missing clips are clean. `dimensions` and `types` are shares of clips with an event of this dimension
+    or type. A type's share is over the scored clips; a dimension's share is over the scored clips in which the
+    dimension was looked for. `ungraded` counts events without a severity. `cost_per_clip` is over the clips whose cost
+    is known.
     """
 
     name: str
@@ -82,7 +83,7 @@ def leaderboard_row(
 ) -> LeaderboardRow:
     """The numbers of a run; `missing` counts the clips it should have and does not have.
 
-    `units` gives by clip id what each clip was generated from; without it each clip is a unit of its own.
+    `units` gives, by clip id, what each clip was generated from; without `units`, every clip is a separate unit.
     """
     annotations = [run.annotations[clip_id] for clip_id in sorted(run.annotations)]
     status = Counter(annotation.status for annotation in annotations)
@@ -133,7 +134,7 @@ class EventLabels:
 
 
 def looked_for(annotation: ClipAnnotation, dimension: str) -> bool:
-    """Whether a clip was scored, and its author looked for a dimension or found it."""
+    """Whether a clip was scored and its author looked for the dimension or reported an event in it."""
     return scored(annotation) and (
         annotation.looked_for is None or dimension in annotation.looked_for or dimension in dimensions_of(annotation)
     )

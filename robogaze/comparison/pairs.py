@@ -32,10 +32,10 @@ Clips = Sequence[tuple[ClipAnnotation, ClipAnnotation]]
 class RunPair:
     """Two runs by their positions, the first against the second.
 
-    `unpaired` counts the clips of each without a partner. `worst` and `best` bound the difference of the clean rates,
-    whatever the undecided clips are. `differences` are by measure; `dimensions` and `types` hold the difference of the
-    shares of clips with such an event. `corrected` is the difference of the clean rates corrected with labels of each
-    run's own clips, None without them.
+    `unpaired` counts the clips of each run without a partner. `worst` and `best` bound the difference of the clean
+    rates for all possible verdicts on the undecided clips. `differences` are by measure; `dimensions` and `types` hold
+    the difference of the shares of clips with an event of this dimension or type. `corrected` is the difference of the
+    clean rates corrected with labels of each run's own clips, None without them.
     """
 
     first: int
@@ -52,7 +52,7 @@ class RunPair:
 
     @property
     def decisive(self) -> Difference:
-        """The difference that decides the verdict: the corrected one if there is one."""
+        """The difference that decides the verdict: the corrected difference if there is one."""
         return self.clean if self.corrected is None else self.corrected
 
     @property
@@ -77,7 +77,7 @@ def pair(
 ) -> RunPair:
     """Compare two runs by their clips of each shared prompt; p is adjusted later, among all pairs.
 
-    `unit` gives for each prompt what is resampled together with it.
+    `unit` gives the resampling unit of each prompt; prompts with the same unit are resampled together.
     """
     both, units = [clips[prompt] for prompt in sorted(clips)], [unit[prompt] for prompt in sorted(clips)]
     bounds = [_bounds(first, second, config.scope) for first, second in both]
@@ -185,10 +185,11 @@ def _adjust_groups(groups: Sequence[Mapping[str, Difference]], level: float) -> 
 def bands(
     order: Sequence[int], pairs: Mapping[tuple[int, int], Difference], level: float
 ) -> tuple[tuple[int, ...], ...]:
-    """Groups of runs that do not differ significantly, from `order`, best first; p is adjusted for all pairs.
+    """Groups of runs that do not differ significantly, made from `order` (best first); p is adjusted for all pairs.
 
-    A run joins the band above it if it differs from no run of that band; otherwise it starts the next one. Two runs in
-    the same band therefore do not differ significantly. Two runs in different bands may also not differ significantly.
+    A run joins the band above it if it differs from no run of that band; otherwise it starts a new band. Two runs in
+    the same band therefore do not differ significantly. Two runs in different bands may or may not differ
+    significantly.
     """
     apart = dict(zip(pairs, adjusted(list(pairs.values()), level), strict=True))
     found: list[list[int]] = []

@@ -1,7 +1,7 @@
 """Which clips of two checkpoints were generated from the same prompt.
 
-Clip ids differ between checkpoints, so clips are paired by the first of these keys that every clip of every run has and
-that no two clips of one run share:
+Clip ids differ between checkpoints. Clips are therefore paired by the first of these keys that every clip of every run
+has and that is unique within each run:
 
 prompt_id                       a field of the clips
 instruction                     the instruction of the generator
@@ -48,9 +48,9 @@ _LISTED: Mapping[str, Callable[[str, ManifestClip], str | None]] = {
 class PromptPairing:
     """The clips of every run by prompt.
 
-    `key` names the key; `passed_over` are sentences on why earlier keys could not be used, except those that no clip
-    has. `unit` gives for each prompt what is resampled together with it: if clips are paired by their ids, several
-    (seeds) may share a `prompt_id`, or an instruction and initial frame, and are not independent.
+    `key` names the key; `passed_over` has sentences that say why earlier keys could not be used. Keys that no clip has
+    are not mentioned. `unit` gives the resampling unit of each prompt. If clips are paired by their ids, several clips
+    (seeds) may share a `prompt_id`, or an instruction and initial frame; these clips are not independent.
     """
 
     key: str
@@ -63,19 +63,19 @@ class PromptPairing:
         return {annotation.clip_id: self.unit[prompt] for prompt, annotation in self.runs[place].items()}
 
     def shared(self, *places: int) -> tuple[str, ...]:
-        """The prompts of which all these runs have a clip, in order."""
+        """The prompts for which every one of these runs has a clip, in order."""
         return tuple(sorted(set.intersection(*(set(self.runs[place]) for place in places))))
 
     def unpaired(self, first: int, other: int) -> tuple[int, int]:
-        """The number of clips of each of two runs without a partner in the other."""
+        """For each of two runs, the number of clips without a partner in the other run."""
         shared = len(self.shared(first, other))
         return len(self.runs[first]) - shared, len(self.runs[other]) - shared
 
     def missing(self, place: int, run: Run) -> int:
-        """The number of clips that a run should have and does not have, without its unreadable ones.
+        """The number of clips that a run should have and does not have; its unreadable clips are not counted.
 
-        These are the clips that its own manifest lists, and the prompts of other runs, if any two runs share prompts or
-        this run has none.
+        A run should have the clips that its own manifest lists. The prompts of other runs are also expected if any two
+        runs share prompts, or if this run has no prompts.
         """
         everywhere = {prompt for clips in self.runs for prompt in clips}
         comparable = len(everywhere) < sum(len(clips) for clips in self.runs) or not self.runs[place]
@@ -106,7 +106,9 @@ def by_prompt(runs: Sequence[Run], chosen: str = AUTO) -> PromptPairing:
 
 
 def _units(runs: Sequence[Run], key: str, clips: Sequence[Mapping[str, ClipAnnotation]]) -> Mapping[str, str]:
-    """The unit of each prompt: itself, unless clips are paired by id and their prompt is known."""
+    """The unit of each prompt. The unit is the prompt itself, except when clips are paired by id and their prompt is
+    known.
+    """
     units: dict[str, str] = {}
     for run, by_key in zip(runs, clips, strict=True):
         for prompt, annotation in by_key.items():

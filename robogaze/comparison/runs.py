@@ -1,7 +1,7 @@
 """A run: the annotations of the clips of one checkpoint, and what they cost.
 
-What a comparison needs beyond annotations (cost, pipeline, models) is in reports only; for a foreign format it is
-unknown, which never counts as 0.
+What a comparison needs beyond annotations (cost, pipeline, models) is in reports only. For a foreign format it is
+unknown, and unknown never counts as 0.
 """
 
 import json
@@ -50,9 +50,9 @@ class Run:
     """The clips of one checkpoint.
 
     `annotations` and `metadata` are by clip id; a clip without metadata comes from a foreign format. `unreadable`
-    counts clips whose video could not be read, `at` lists the addresses that are known. `listed` are the clips of the
-    run's manifest, empty without one. If this run is part of a split run, `unplaced` counts the unreadable clips of the
-    whole run whose part is not known; these clips are in no part's numbers.
+    counts clips whose video could not be read; `at` lists the known addresses of these clips. `listed` are the clips of
+    the run's manifest, empty if there is no manifest. If this run is part of a split run, `unplaced` counts the whole
+    run's unreadable clips that could not be assigned to a part; no part's numbers include these clips.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Run:
 
     @classmethod
     def of(cls, name: str, annotations: Sequence[ClipAnnotation], path: Path | None = None) -> "Run":
-        """A run from annotations, and from the path they were read from, if any.
+        """A run from annotations, and from the path of these annotations if there is one.
 
         Raises InputError if a clip has two annotations, or if the run's manifest is damaged.
         """
@@ -85,8 +85,8 @@ class Run:
     def split_by(self, name: str) -> Iterator["Run"]:
         """One run for each value of a clip field, in order, including values for which no clip has a report.
 
-        Clips without a report, and unreadable ones, are assigned by the manifest; see `unplaced` for the others. Raises
-        InputError for a report without the field.
+        Clips without a report and unreadable clips are assigned to runs by the manifest; `unplaced` counts unreadable
+        clips that cannot be assigned. Raises InputError for a report without the field.
         """
         for clip_id, annotation in sorted(self.annotations.items()):
             if name not in annotation.fields:
@@ -138,7 +138,7 @@ class _ReportExcerpt(BaseModel):
 
 
 def _metadata(path: Path) -> Iterator[tuple[str, ReportMetadata]]:
-    """The metadata of every report below a path, by its source; other files have none."""
+    """The metadata of every report in a path, by the report's source; files that are not reports have no metadata."""
     found = find_files(path)
     for file in found.files:
         for part in _parts(found.root / file, file.parts[:-1]):
@@ -198,8 +198,8 @@ def _unreadable(listed: Path) -> tuple[str, ...]:
 def check_comparable(runs: Sequence[Run], *, mixed: bool) -> None:
     """Check that the runs can be compared as checkpoints.
 
-    Raises InputError for two runs with the same name, a run of several checkpoints, and, unless `mixed`, for different
-    taxonomies, versions of the domain's files, pipelines or models.
+    Raises InputError for two runs with the same name and for a run of several checkpoints. Without `mixed`, different
+    taxonomies, versions of the domain's files, pipelines or models are also an error.
     """
     names = [run.name for run in runs]
     if twice := next((name for name in names if names.count(name) > 1), None):

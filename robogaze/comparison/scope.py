@@ -1,8 +1,8 @@
 """The name of a comparison's first number, and the dimensions it covers.
 
-If every run has clips that cover all dimensions, the number is the clean rate. A run without such clips, for example
-one that was scored without a model, has no clean clip. The share of clips without an event is then compared; it covers
-only the dimensions that every complete clip of every run covers.
+If every run has clips that cover all dimensions, the number is the clean rate. A run that has no clips of this kind,
+for example because it was scored without a model, has no clean clip. The share of clips without an event is then
+compared; it covers only the dimensions that every complete clip of every run covers.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from robogaze.core.coverage import covers_all
 
 @dataclass(frozen=True)
 class Scope:
-    """The dimensions that a comparison covers; None for all."""
+    """The dimensions that a comparison covers; None means all dimensions."""
 
     dimensions: tuple[str, ...] | None = None
 

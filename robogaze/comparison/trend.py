@@ -30,7 +30,7 @@ class Trend:
 
 
 def step_of(name: str) -> int | None:
-    """The last number in a name, 14000 in `step_14000` or `step_14k`; None without one."""
+    """The last number in a name, 14000 in `step_14000` or `step_14k`; None if the name has no number."""
     found = _STEP.findall(name)
     return int(found[-1][0]) * _TIMES[found[-1][1].lower()] if found else None
 
@@ -38,8 +38,8 @@ def step_of(name: str) -> int | None:
 def trend(names: Sequence[str], prompts: PromptPairing, config: ComparisonConfig) -> Trend | None:
     """The trend, with intervals from resampled prompts.
 
-    None if a name gives no step, two names give the same step or differ in more than the step, there are fewer than
-    MIN_STEPS steps, or the runs share no prompt.
+    None if a name gives no step, or if two names give the same step or differ in more than the step. Also None if there
+    are fewer than MIN_STEPS steps, or if the runs share no prompt.
     """
     steps = [step for name in names if (step := step_of(name)) is not None]
     alike = len({_STEP.sub("", name) for name in names}) == 1
@@ -61,7 +61,7 @@ def trend(names: Sequence[str], prompts: PromptPairing, config: ComparisonConfig
 
 
 def _slope(steps: Sequence[int], values: Floats) -> Floats:
-    """The slope per 1,000 steps of values (runs, ...)."""
+    """The slope of some values, shape (runs, ...), per 1,000 steps."""
     centred = (np.array(steps) - np.mean(steps)) / 1000
     weights = centred / (centred**2).sum()
     slope: Floats = np.tensordot(weights, values, axes=1)

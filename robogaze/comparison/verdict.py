@@ -34,7 +34,7 @@ def pair_verdict(pair: RunPair, names: Sequence[str], comparisons: int, config: 
 
 
 def _ruled_out(found: Difference, config: ComparisonConfig) -> str:
-    """Which differences are ruled out; with a margin, whether the two are equal within it."""
+    """Which differences are ruled out; with a margin, whether the two runs are equal within this margin."""
     no_larger = f"a difference larger than {100 * found.equivalence_bound:.1f} points is ruled out"
     if config.margin is None:
         return no_larger
@@ -94,7 +94,7 @@ def points(share: float) -> str:
 
 
 def _reversal(pair: RunPair) -> str:
-    """Whether the undecided clips could reverse the sign."""
+    """Whether the undecided clips could reverse the sign of the difference."""
     if pair.worst <= 0 <= pair.best:
         between = f"{points(pair.worst)} to {points(pair.best)} points"
         return f", but the undecided clips could reverse this difference ({between})"

@@ -1,7 +1,7 @@
 """An annotation of a clip: the events that one author, a person or a system, reports in it.
 
-Evaluation, agreement and comparison read annotations only. `annotation_of` makes one from a report. Annotations in
-other formats may lack dimensions, severities or times; these fields are then None or empty.
+Evaluation, agreement and comparison read annotations only. `annotation_of` makes an annotation from a report.
+Annotations in other formats may lack dimensions, severities or times; these fields are then None or empty.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ PLAY_FIELDS = ("environment", "mode", "budget", "session", "agent", "memory")
 class WrittenIntervals:
     """The intervals of an event exactly as in its file: they may be empty, reversed or overlapping.
 
-    Only the released evaluators read them; everything else reads `AnnotatedEvent.spans`.
+    Only the released evaluators read these intervals; all other code reads `AnnotatedEvent.spans`.
     """
 
     unit: Literal["frames", "seconds"]
@@ -40,8 +40,8 @@ class AnnotatedEvent:
     in [0, 1]; None when not given. `written` holds the intervals of a released file, None for other sources.
 
     For events of interactive play: `difficulty` is how hard a documented bug is to find. `reproduction` are the steps
-    that show the bug, and `reproduced` says whether the steps showed the bug again. They are None or empty when not
-    given.
+    that show the bug, and `reproduced` says whether the steps showed the bug again. These fields are None or empty when
+    not given.
     """
 
     id: str
@@ -71,13 +71,12 @@ class ClipAnnotation:
 
     Annotations are paired by `clip_id`, else by `clip_sha256`, else by the stem of `clip_file`; the last two are None
     when not known. `status` is the status of a report; a person's finished annotation is "complete". `coverage` gives
-    the state of each dimension; None means that all were examined. `candidates` are the events from which a confidence
-    threshold
-    selects: those that a critic accepted or rejected, empty where none are stored. `frame_times_s` are in seconds,
-    ascending; None when not known, and overlap is then measured in seconds instead of frames. `duration_s` is in
-    seconds. `taxonomy` and `fingerprint` identify the domain of a report, None for other formats. `fields` holds the
-    clip's values of `FIELDS`, `play` those of `PLAY_FIELDS`, empty for a video. `usage` is what a report has used, None
-    for other formats. `source` is the file, for messages.
+    the state of each dimension; None means that all were examined. `candidates` are the events that a critic accepted
+    or rejected, from which a confidence threshold selects; empty if none are stored. `frame_times_s` are in seconds,
+    ascending. The times are None when not known; overlap is then measured in seconds instead of frames. `duration_s` is
+    in seconds. `taxonomy` and `fingerprint` identify the domain of a report, None for other formats. `fields` holds the
+    clip's values of `FIELDS`; `play` holds the values of `PLAY_FIELDS` and is empty for a video. `usage` is the usage
+    that a report records, None for other formats. `source` is the file, for messages.
     """
 
     clip_id: str
@@ -115,17 +114,17 @@ class ClipAnnotation:
 
     @property
     def nothing_found(self) -> bool:
-        """Complete and without events, whatever was covered."""
+        """Complete and without events, no matter which dimensions were covered."""
         return self.status == "complete" and not self.findings
 
     @property
     def covered(self) -> frozenset[str] | None:
-        """The dimensions that were examined or ruled out; None for all."""
+        """The dimensions that were examined or ruled out; None means all dimensions."""
         return self._in(COVERED)
 
     @property
     def looked_for(self) -> frozenset[str] | None:
-        """The dimensions in which events could be found: examined, ruled out or partial; None for all."""
+        """The dimensions in which events could be found: examined, ruled out or partial; None means all dimensions."""
         return self._in({*COVERED, "partial"})
 
     def _in(self, wanted: Collection[CoverageState]) -> frozenset[str] | None:

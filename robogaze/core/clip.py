@@ -124,7 +124,7 @@ class Clip(Data):
 
     @property
     def address(self) -> str:
-        """The file; if the clip is a part of the file, with that part."""
+        """The file; for a clip that is a part of the file, also the part."""
         return address(self.uri, self.start_s, self.end_s)
 
     @property
@@ -142,7 +142,7 @@ class Clip(Data):
         return Span(self.frame_times_s[frame], end)
 
     def clamp(self, span: Span) -> Span:
-        """A span cut to the clip; the span of the nearest frame if it lies outside."""
+        """A span cut to the clip; if the span lies outside the clip, the span of the nearest frame."""
         start = min(max(span.start, 0.0), self.frame_times_s[-1])
         end = min(span.end, self.duration_s)
         return Span(start, end) if end > start else self.frame_span(self.frame_at(start))

@@ -26,8 +26,8 @@ class Window(Data):
 class WindowObservation(Data):
     """A model's description of one window.
 
-    `suspicions` are what looks wrong, apart from what is merely observed (`notes`). `busy` are the spans in which the
-    model reports a change or something wrong, in seconds.
+    `suspicions` lists what looks wrong; `notes` lists what is only observed. `busy` are the spans in which the model
+    reports a change or something wrong, in seconds.
     """
 
     window: Window
@@ -37,7 +37,7 @@ class WindowObservation(Data):
 
 
 class Segment(Data):
-    """A part of the clip with one subtask, None for no subtask (RoboGaze, eq. 3).
+    """A part of the clip with one subtask; the subtask is None if there is none (RoboGaze, eq. 3).
 
     `departure` says how the subtask differs from the plan ("attempted with another object"), None if it does not.
     """
@@ -57,7 +57,8 @@ class Route(Data):
 
 
 class ObjectTrack(Data):
-    """Where an object is in one view: its box by frame number; a frame without a box is one in which it was not found.
+    """Where an object is in one view: its box by frame number. A frame without a box means that the object was not
+    found in this frame.
 
     With the box of frame 0 alone, the object is located but not followed.
     """

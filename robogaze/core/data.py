@@ -22,7 +22,7 @@ def first_fault(error: ValidationError) -> tuple[tuple[str | int, ...], str]:
     """The path and the message of the error to report.
 
     A wrong schema version comes first, since it causes the other errors; then an unknown key, since a misspelt key also
-    makes another one missing.
+    makes another key missing.
     """
     detail = min(
         error.errors(include_url=False),

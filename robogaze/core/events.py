@@ -17,7 +17,7 @@ HypothesisVerdict = Literal["accepted", "rejected", "merged", "unverified"]
 
 
 class Box(Data):
-    """A rectangle in a view, in fractions of its width and height from the top left corner; never empty."""
+    """A rectangle in a view, in fractions of the view's width and height from the top left corner; never empty."""
 
     left: Fraction
     top: Fraction
@@ -47,7 +47,7 @@ class Box(Data):
 class Evidence(Data):
     """Frames that support a claim, and what is visible or was measured in them.
 
-    `frames` are frame numbers, empty where none is cited; `box` is in `view`. `picture` is the id of a picture of the
+    `frames` are frame numbers, empty if no frame is cited; `box` is in `view`. `picture` is the id of a picture of the
     report that shows the claim, such as a claim sheet. `source` is the stage that asked a model, or the measured
     signal.
     """
@@ -132,8 +132,8 @@ class Reproduction(Data):
 class Event(Claim):
     """A fault that a report states.
 
-    `secondary` are further dimensions that the fault belongs to. `reproduction` is None, and not written, unless the
-    event is of an interactive play.
+    `secondary` are further dimensions that the fault belongs to. `reproduction` is given only for an event of an
+    interactive play; otherwise it is None and is not written.
     """
 
     secondary: tuple[Name, ...] = ()

@@ -23,8 +23,9 @@ class KeyFrames:
 def frames_to_show(report: Report, per_claim: int = 9) -> tuple[int, ...]:
     """The numbers of the frames to keep with a report, ascending.
 
-    At most `per_claim` frames for each event and each hypothesis that was not accepted: the first, those just before
-    and after, those cited as evidence, the last and the middle one. Empty without events and hypotheses.
+    At most `per_claim` frames for each event and each hypothesis that was not accepted, chosen in this order. First
+    come the first frame of the claim and the frames just before and after the claim; then the frames cited as evidence,
+    the last frame and the middle frame. Empty without events and hypotheses.
     """
     other_hypotheses = (hypothesis for hypothesis in report.hypotheses if hypothesis.verdict != "accepted")
     wanted: set[int] = set()
@@ -44,7 +45,9 @@ def pictures_to_show(report: Report) -> tuple[str, ...]:
 
 
 def key_frames(claim: Claim, clip: Clip) -> KeyFrames:
-    """The key frames of a claim; around the frame shown at the onset if no frame starts within the spans."""
+    """The key frames of a claim; if no frame starts within the spans, the key frames around the frame shown at the
+    onset.
+    """
     inside = sorted(frames_in(claim.spans, clip.frame_times_s)) or [clip.frame_at(claim.onset_s)]
     first, last = inside[0], inside[-1]
     return KeyFrames(

@@ -18,7 +18,7 @@ class PictureSettings(Data):
 class Picture(Data):
     """An image that a model was shown: its frame numbers, their times in seconds, views, and size in pixels.
 
-    `frames` is empty for an image that is not of the clip: the scene before it starts.
+    `frames` is empty for an image that is not from the clip but shows the scene before the clip starts.
     """
 
     id: str
@@ -48,5 +48,5 @@ class FrameImage:
 
     @property
     def jpeg(self) -> bytes:
-        """The bytes of the image, read each time."""
+        """The bytes of the image, which are read at each call."""
         return bytes(self.content)

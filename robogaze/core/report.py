@@ -1,6 +1,6 @@
 """The report on one clip, by a pipeline or by a person.
 
-`diagnose` writes it and everything else reads it. Three fields say what was judged:
+`diagnose` writes the report and all other code reads it. Three fields say what was judged:
 
 coverage   for every dimension of the domain: examined, ruled_out, partial or not_examined, with the reason
 status     complete; partial (something failed or stayed undecided); unscored (no dimension was examined)
@@ -66,7 +66,7 @@ class Failure(Data):
 
 
 class Unreadable(Data):
-    """A clip whose file cannot be read. It has no report and is counted in every denominator."""
+    """A clip whose file cannot be read. The clip has no report and is counted in every denominator."""
 
     uri: str
     reason: str
@@ -94,9 +94,9 @@ class Call(Data):
 
     `pictures` are ids of the report's pictures, in the order shown. `key` is the cache key: a hash of everything that
     affects the answer (model, server, settings, prompt, pixels). `outcome` is "answered", "invalid" (the answer broke
-    its contract; see `error`) or "failed" (there was no answer). `answered_by` is the server's name of the model.
-    Counts are None if the server did not count, and the cost is None if the price is not known. `latency_s` is in
-    seconds.
+    its contract; see `error`) or "failed" (there was no answer). `answered_by` is the name that the server gives to the
+    model. Counts are None if the server did not count, and the cost is None if the price is not known. `latency_s` is
+    in seconds.
     """
 
     id: str
@@ -140,7 +140,7 @@ class Report(Data):
     """The report on one clip.
 
     `coverage` has an entry for every dimension of the domain. `events` is empty where no fault was found. `hypotheses`
-    includes the rejected and undecided ones. `unseen` are the frames that no specialist was shown, as runs
+    includes the rejected and undecided hypotheses. `unseen` are the frames that no specialist was shown, as runs
     `[first, end)` of frame numbers. `notes` are sentences for the reader. A person's annotation is also a report: its
     `author` is the person, every dimension is examined, and it has no hypotheses.
     """
@@ -177,7 +177,9 @@ class Report(Data):
 
     @property
     def nothing_found(self) -> bool:
-        """Complete and no event, whatever was covered; clean also needs every dimension covered."""
+        """Complete and without events, no matter which dimensions were covered; a clean clip must also have every
+        dimension covered.
+        """
         return self.status == "complete" and not self.events
 
     @property
@@ -199,14 +201,14 @@ class Report(Data):
 
     @property
     def layout_given(self) -> bool:
-        """Whether the layout of views was given and not detected."""
+        """Whether the layout of views was given; if not, it was detected."""
         return bool(self.provenance.media.get("layout") == "given")
 
     def clean_in(self, dimensions: Collection[str]) -> bool:
-        """Whether these dimensions are examined or ruled out, without an event and without anything undecided.
+        """Whether these dimensions are examined or ruled out, have no event, and have nothing undecided.
 
-        If no dimensions are given, the result is False if a failure concerns all dimensions, otherwise True. Raises
-        KeyError for an unknown dimension.
+        Without dimensions, the result is False if a failure concerns all dimensions, otherwise True. Raises KeyError
+        for an unknown dimension.
         """
         if any(failure.dimension is None for failure in self.failures):
             return False
@@ -268,14 +270,14 @@ def _unverified(hypotheses: Sequence[Hypothesis]) -> tuple[Hypothesis, ...]:
 
 
 def _status(fields: Mapping[str, Any]) -> Status:
-    """The status that follows from the other fields of a report, which are valid."""
+    """The status that follows from the other fields of a valid report."""
     if all(dimension.state == "not_examined" for dimension in fields["coverage"].values()):
         return "unscored"
     return "partial" if fields["failures"] or _unverified(fields["hypotheses"]) else "complete"
 
 
 def _verdict(fields: Mapping[str, Any]) -> Verdict:
-    """The verdict that follows from the other fields of a report, which are valid."""
+    """The verdict that follows from the other fields of a valid report."""
     if fields["events"]:
         return "faulty"
     covered = covers_all(states(fields["coverage"]).values())

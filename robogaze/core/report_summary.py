@@ -13,7 +13,7 @@ from robogaze.errors import FailureKind
 
 
 class _Partial(BaseModel):
-    """Reads its fields and ignores all others."""
+    """Reads its own fields and ignores all other fields."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 

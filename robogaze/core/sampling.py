@@ -70,9 +70,9 @@ class Regime:
         return evenly(range(len(times_s)), self.at_most)
 
     def within(self, span: Span, times_s: Sequence[float], duration_s: float) -> tuple[int, ...]:
-        """The frames at the regime's rate inside a span; the frame at its middle if there is none.
+        """The frames at the regime's rate inside a span; if there are none, the frame at the middle of the span.
 
-        `at_most` applies to the whole clip only: frames at a rate are not thinned out in its parts.
+        `at_most` applies only to the whole clip: in a part of the clip, all frames at the rate are kept.
         """
         base = self._at_rate(times_s, duration_s) if self.rate_fps else self.frames(times_s, duration_s)
         inside = tuple(number for number in base if times_s[number] in span)
@@ -102,7 +102,9 @@ class Regime:
 
 
 def evenly(numbers: Sequence[int], count: int) -> tuple[int, ...]:
-    """At most `count` of the numbers, evenly spread, the first and the last included (the middle one for 1)."""
+    """At most `count` of the numbers, evenly spread, including the first and the last (for a count of 1, the middle
+    one).
+    """
     if len(numbers) <= count:
         return tuple(numbers)
     if count == 1:
@@ -115,7 +117,7 @@ def unseen_spans(
 ) -> tuple[Span, ...]:
     """The parts of the spans in which no frame is shown for longer than `longest_s`; empty if there are none.
 
-    A stretch begins with a frame that is not shown and ends before the next shown frame, or at the end of its span.
+    Each part begins with a frame that is not shown and ends before the next shown frame, or at the end of its span.
     """
     ends = (*times_s[1:], duration_s)
     hidden = runs(frames_in(union(spans), times_s) - set(shown))
@@ -124,7 +126,9 @@ def unseen_spans(
 
 
 def equal_parts(duration_s: float, longest_s: float) -> tuple[Span, ...]:
-    """A clip in as few parts as possible of equal length, none longer than `longest_s`; edges have two decimals."""
+    """A clip divided into parts of equal length: as few parts as possible, each at most `longest_s` long; edges have
+    two decimals.
+    """
     count = max(1, math.ceil(duration_s / longest_s - RESOLUTION))
     edges = [0.0, *(round(duration_s * number / count, 2) for number in range(1, count)), duration_s]
     return tuple(Span(start, end) for start, end in pairwise(edges))
@@ -138,11 +142,11 @@ def windows(
     regime: Regime,
     shortest_s: float = 0.0,
 ) -> tuple[Window, ...]:
-    """Fixed-length windows every `stride_s`, the last of which reaches the end (RoboGaze, eq. 2 and A.3.4).
+    """Fixed-length windows, one every `stride_s`; the last window reaches the end (RoboGaze, eq. 2 and A.3.4).
 
-    The last window is shorter when the clip's length is no multiple of the stride; if it would be shorter than
-    `shortest_s`, it is part of the window before. A clip shorter than a window is one window. Each window holds at
-    least one frame. Raises ValueError for a stride that would leave gaps.
+    The last window is shorter when the clip's length is not a multiple of the stride. If the last window would be
+    shorter than `shortest_s`, it is joined to the previous window. A clip shorter than a window is one window. Each
+    window holds at least one frame. Raises ValueError for a stride that would leave gaps.
     """
     if not 0 < stride_s <= length_s:
         raise ValueError(f"windows of {length_s} s every {stride_s} s would leave gaps, or never end")
@@ -158,7 +162,9 @@ def windows(
 
 
 def close_up(spans: Sequence[Span], times_s: Sequence[float], count: int, besides: Sequence[int]) -> tuple[int, ...]:
-    """At most `count` evenly spread frames inside the spans, without those in `besides`; empty for a count of 0."""
+    """At most `count` evenly spread frames inside the spans, without the frames in `besides`; empty for a count
+    of 0.
+    """
     inside = sorted(frames_in(spans, times_s) - set(besides))
     return evenly(inside, count) if count > 0 else ()
 
@@ -167,9 +173,9 @@ def claim_parts(span: Span, times_s: Sequence[float], count: int = 16) -> Mappin
     """The frames that show a claim, ascending, and the part that each frame shows; `count` frames, or all frames of a
     shorter clip.
 
-    The first frame of the clip, the frame before the onset, the frames around the onset one by one, frames spread over
-    the middle, the frames around the offset one by one unless the span lasts to the end of the clip, and the last frame
-    of the clip.
+    The frames are the first frame of the clip, the frame before the onset, the frames around the onset one by one, and
+    frames spread over the middle. Then come the frames around the offset one by one, unless the span lasts to the end
+    of the clip, and the last frame of the clip.
     """
     parts: dict[int, ClaimPart] = {}
     for number, part in _ranked_parts(span, times_s):

@@ -1,14 +1,14 @@
 """Spans of time and their overlap.
 
 A span is half-open, `[start, end)`, in seconds (steps for interactive play). An event may recur, so it has one or more
-disjoint spans, and overlap is measured between unions of spans in two ways:
+disjoint spans. Overlap is measured between unions of spans in two ways:
 
 `iou`         on lengths, exact
 `frame_iou`   on frames, as in the paper (RoboGaze, A.2.4): a span contains the frames whose time is inside it; an event
               of one frame at time t is written `[t, t + 1/fps)`
 
-Frame times are rounded to microseconds. A frame time and the end of a span that are closer than that count as equal;
-otherwise two thirds of all one-frame events at 30 fps would contain two frames or none.
+Frame times are rounded to microseconds. A frame time and the end of a span that are less than a microsecond apart count
+as equal. Otherwise two thirds of all one-frame events at 30 fps would contain two frames or none.
 """
 
 import math
@@ -49,7 +49,7 @@ class Span:
         return self.start <= time < self.end
 
     def overlap(self, other: "Span") -> float:
-        """The length that two spans share; 0 when they only touch or are apart."""
+        """The length that two spans share; 0 when they only touch or do not meet."""
         return max(0.0, min(self.end, other.end) - max(self.start, other.start))
 
     @classmethod
@@ -85,7 +85,7 @@ def iou(a: Iterable[Span], b: Iterable[Span]) -> float:
 
 
 def frames_in(spans: Iterable[Span], frame_times_s: Sequence[float]) -> frozenset[int]:
-    """The numbers of the frames whose time is inside a span, to RESOLUTION; `frame_times_s` ascends."""
+    """The numbers of the frames whose time is inside a span, with the tolerance RESOLUTION; `frame_times_s` ascends."""
     numbers: set[int] = set()
     for span in spans:
         first, end = (bisect_left(frame_times_s, edge - RESOLUTION) for edge in (span.start, span.end))
@@ -94,7 +94,9 @@ def frames_in(spans: Iterable[Span], frame_times_s: Sequence[float]) -> frozense
 
 
 def frame_iou(a: Iterable[Span], b: Iterable[Span], frame_times_s: Sequence[float]) -> float:
-    """Intersection over union of the frames in two unions of spans, in [0, 1]; NaN when both contain none."""
+    """Intersection over union of the frames in two unions of spans, in [0, 1]; NaN when neither union contains a
+    frame.
+    """
     left, right = frames_in(a, frame_times_s), frames_in(b, frame_times_s)
     total = len(left | right)
     return len(left & right) / total if total else math.nan

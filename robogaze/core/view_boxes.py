@@ -1,8 +1,8 @@
 """Where the views are: in a frame of the video, and in the picture of a frame that models and readers are shown.
 
-In a picture, a band with the frame's number and time is above everything. Below it are the views at one size, with a
-gap between them and, if there are several, each under a band with its name. The views are arranged in the rows and
-columns that make the picture's longer side the shortest.
+In a picture, a band with the frame's number and time is above everything. Below this band are the views, all at one
+size and with a gap between them. If there are several views, each is under a band with its name. The views are arranged
+in the rows and columns that make the picture's longer side the shortest.
 """
 
 from collections.abc import Mapping
@@ -38,9 +38,9 @@ def fitted_size(size: Size, max_side_px: int) -> Size:
 
 
 def columns_of(count: int, view_size: Size) -> int:
-    """The number of columns in which `count` views of a size make the picture's longer side the shortest.
+    """The number of columns in which `count` views of a size give a picture with the shortest longer side.
 
-    If several arrangements are equal in this, the one with the fewest columns is used.
+    If several numbers of columns give the same longer side, the smallest number is used.
     """
 
     def longer_side(columns: int) -> int:
@@ -60,7 +60,7 @@ def arranged_size(count: int, view_size: Size, columns: int) -> Size:
 
 
 def view_corners(count: int, view_size: Size, columns: int) -> tuple[tuple[int, int], ...]:
-    """The left and the top of each view among views in rows of `columns`, in pixels."""
+    """The left and top position, in pixels, of each view when the views are in rows of `columns`."""
     if count == 1:
         return ((0, 0),)
     width, height = view_size

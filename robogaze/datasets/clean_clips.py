@@ -1,4 +1,4 @@
-"""Clips chosen from a run, such as the clean ones, as a manifest and as episodes of LeRobot data sets.
+"""Clips chosen from a run, for example the clean clips, as a manifest and as episodes of LeRobot data sets.
 
 A clip is an episode if it is in a LeRobot data set and covers the file, or the part of a file, that `meta/` gives for
 the episode. An episode is chosen if its clips of all cameras are chosen; a camera counts if the run has a report on one
@@ -23,8 +23,8 @@ def clean_entries(
 ) -> tuple[ManifestEntry, ...]:
     """Manifest entries of the clips that are clean in these dimensions (`Report.clean_in`).
 
-    `videos` gives the file of each clip, by clip id. Entries keep the clip's id, the SHA-256 of its file, and the
-    layout of views if it was given. Raises InputError if an initial frame is missing.
+    `videos` gives the file of each clip, by clip id. Entries keep the clip's id, the SHA-256 of its file, and, if it
+    was given, the layout of views. Raises InputError if an initial frame is missing.
     """
     return tuple(
         entry_of(report.clip, videos[report.clip.id], layout_given=report.layout_given)
@@ -102,7 +102,7 @@ def _chosen_of(source: ImportSource, clips: Sequence[tuple[Path, Clip, bool]]) -
 
 
 def _covers(clip: Clip, episode: lerobot.EpisodeVideo) -> bool:
-    """Whether a clip of the same file starts and ends where the episode does, to within one frame."""
+    """Whether a clip of the same file starts and ends at the same times as the episode, to within one frame."""
     ends = ((episode.start_s, clip.start_s), (episode.end_s, clip.end_s))
     if any((end is None) != (other is None) for end, other in ends):
         return False

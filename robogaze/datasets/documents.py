@@ -1,8 +1,8 @@
 """Text files: JSON, JSONL, tables (CSV, TSV) and Markdown, with the line of every value.
 
-The content decides the kind, not the name: a table starts with neither `{` nor `[`, Markdown with `# `; a JSONL file
-has a complete object on its first line and more lines after it. A JSONL file is read line by line, other files as a
-whole.
+The content of a file, not its name, decides its kind. A table does not start with `{` or `[`; Markdown starts with `#
+`. A JSONL file has a complete object on its first line and more lines after it. A JSONL file is read line by line,
+other files as a whole.
 """
 
 import csv
@@ -33,7 +33,9 @@ _SPACE = " \t\n\r"
 
 
 def text_of(path: Path) -> str:
-    """The text of a file without a byte order mark, with `\\n` as line ends. Raises InputError if it cannot be read."""
+    """The text of a file without a byte order mark, with `\\n` as line ends. Raises InputError if the file cannot be
+    read.
+    """
     try:
         if not path.is_file() and path.exists():
             raise InputError(f"{path} is not a regular file")
@@ -134,7 +136,7 @@ class Document:
 
 
 def documents(path: Path, folders: tuple[str, ...] = ()) -> Iterator[Document]:
-    """The documents of a file, in order. Raises FormatError if it cannot be read or is empty."""
+    """The documents of a file, in order. Raises FormatError if the file cannot be read or is empty."""
     try:
         with path.open("rb") as file:
             if _is_jsonl(file):
@@ -233,7 +235,9 @@ class JsonLines:
         self._known: dict[int, dict[str | int, int]] = {}
 
     def line_of(self, place: Place) -> int:
-        """The 1-based line of a value, or, if there is no such value, of the innermost value around it."""
+        """The 1-based line of a value; if the value does not exist, the line of the innermost value around its
+        place.
+        """
         at = self._after_space(0)
         for step in place:
             if at not in self._known:

@@ -1,9 +1,9 @@
-"""Manifests: the clips to score, and the prompt of each.
+"""Manifests: the clips to score, and the prompt of each clip.
 
-A clip is a video with an optional sidecar of the same name, or a line of a manifest. `cup.txt` gives the instruction
-of `cup.mp4`; `cup.json` gives any field of an entry. The instruction is the first non-empty one of `instruction` in the
-JSON, `prompt` in the JSON (as generators write it), and the text. A manifest is a JSONL file with one entry per line;
-its paths are relative to it.
+A clip is a video with an optional sidecar of the same name, or a line of a manifest. `cup.txt` gives the instruction of
+`cup.mp4`; `cup.json` gives any field of an entry. The instruction is the first of these texts that is not empty:
+`instruction` in the JSON, `prompt` in the JSON (written by generators), and the text. A manifest is a JSONL file with
+one entry per line; paths in it are relative to the manifest.
 """
 
 import os
@@ -49,11 +49,11 @@ TextPath = Annotated[Path, AfterValidator(_utf8_path)]
 class ManifestEntry(Data):
     """A clip to score, before it is opened.
 
-    `start_s` and `end_s` make it a part of a longer video, `[start_s, end_s)` in seconds from the file's first frame;
-    either can be None. A file whose content is not `sha256` is not read. `layout` is 'single' or
+    With `start_s` and `end_s`, the clip is a part of a longer video, `[start_s, end_s)` in seconds from the file's
+    first frame; either can be None. A file is not read if its content does not match `sha256`. `layout` is 'single' or
     'ROWSxCOLUMNS:name,name,...' (see `Layout.parse`); if it is None, the layout is detected. Clips of different
-    checkpoints with the same `prompt_id` were generated from one prompt. The default `clip_id` is the file's stem if
-    no other clip has it (`with_ids`), else `id_for`.
+    checkpoints with the same `prompt_id` were generated from one prompt. The default `clip_id` is the file's stem if no
+    other clip has this stem (`with_ids`), else `id_for`.
     """
 
     path: TextPath
@@ -95,7 +95,8 @@ class ManifestEntry(Data):
         return stem_of(self.path.stem)
 
     def id_for(self, content_sha256: str) -> str:
-        """The clip's id: `clip_id`, else the stem with 12 hex digits of a hash of what distinguishes the clip.
+        """The clip's id: `clip_id`; if it is not given, the stem with 12 hex digits of a hash of the data that
+        distinguish the clip.
 
         The hash is computed from the content, the instruction, the checkpoint, the split and the part.
         """
@@ -143,7 +144,7 @@ def with_ids(entries: Sequence[ManifestEntry]) -> tuple[ManifestEntry, ...]:
 
 
 def file_sha256(path: Path) -> str:
-    """The SHA-256 of a file. Raises VideoError if it cannot be read."""
+    """The SHA-256 of a file. Raises VideoError if the file cannot be read."""
     try:
         with path.open("rb") as file:
             return file_digest(file, "sha256").hexdigest()
@@ -154,13 +155,14 @@ def file_sha256(path: Path) -> str:
 def find_entries(paths: Sequence[Path], **given: Any) -> tuple[ManifestEntry, ...]:
     """Entries for videos and manifests (`.jsonl`). The fields in `given` apply to all clips and override sidecars.
 
-    Raises InputError for an invalid sidecar or manifest, and for two clips with one clip_id. Videos are not opened.
+    Raises InputError for an invalid sidecar or manifest, and for two clips with the same clip_id. Videos are not
+    opened.
     """
     return with_given([entry for path in paths for entry in _entries(path)], **given)
 
 
 def with_given(entries: Sequence[ManifestEntry], **given: Any) -> tuple[ManifestEntry, ...]:
-    """Entries, updated with the fields in `given` that are not None. Raises InputError for two clips with one
+    """Entries, updated with the fields in `given` that are not None. Raises InputError for two clips with the same
     clip_id.
     """
     fields = {name: value for name, value in given.items() if value is not None}
@@ -170,7 +172,7 @@ def with_given(entries: Sequence[ManifestEntry], **given: Any) -> tuple[Manifest
 
 
 def check_unique_ids(entries: Iterable[ManifestEntry]) -> None:
-    """Raise InputError for two entries with one clip_id, also if the entries are equal."""
+    """Raise InputError for two entries with the same clip_id, even if the entries are equal."""
     first: dict[str, ManifestEntry] = {}
     for entry in entries:
         if entry.clip_id is not None and first.setdefault(entry.clip_id, entry) is not entry:
@@ -194,7 +196,7 @@ def read_manifest(path: Path) -> tuple[ManifestEntry, ...]:
 
 
 def manifest_lines(path: Path, *, growing: bool = False) -> Iterator[tuple[int, ManifestEntry]]:
-    """The lines of a manifest with their numbers; of a `growing` manifest, those that end with a newline.
+    """The lines of a manifest with their numbers; for a `growing` manifest, only the lines that end with a newline.
 
     Raises InputError with file, line and key.
     """
@@ -207,7 +209,7 @@ def manifest_lines(path: Path, *, growing: bool = False) -> Iterator[tuple[int, 
 
 
 def manifest_text(entries: Sequence[ManifestEntry], folder: Path) -> str:
-    """Entries as the text of a manifest in `folder`; paths become relative to it."""
+    """Entries as the text of a manifest in `folder`; paths become relative to this folder."""
     lines = []
     for entry in entries:
         initial_frame = None if entry.initial_frame is None else _relative(entry.initial_frame, folder)
@@ -251,7 +253,7 @@ def _with_sidecar(video: Path) -> ManifestEntry:
 
 
 def _sidecar_text(path: Path) -> str | None:
-    """The text of a sidecar, None if there is none. Raises InputError if it exists and cannot be read."""
+    """The text of a sidecar, None if there is none. Raises InputError if the sidecar exists and cannot be read."""
     return text_of(path) if os.path.lexists(path) else None
 
 
@@ -266,8 +268,8 @@ def _entry(fields: dict[str, Any], source: str, folder: Path = Path()) -> Manife
 
 
 def _joined(folder: Path, path: Path) -> Path:
-    """A path relative to a folder, without `..`; a `..` is kept if removing it would change the target because a folder
-    is a link.
+    """A path relative to a folder, without `..`. A `..` is kept only if a folder is a link and the path without `..`
+    would lead to another target.
     """
     joined = folder / path
     if ".." not in path.parts:

@@ -89,7 +89,7 @@ class System:
 
 @dataclass(frozen=True)
 class Pairing:
-    """The clips that can be scored, in the order of their ids, and those that cannot.
+    """The clips that can be scored, in the order of their ids, and the clips that cannot be scored.
 
     `unreferenced` clips have a prediction but no reference; `unfinished` clips have a reference that is not complete.
     `left_out` are the parts of files that could not be read, each with its place.
@@ -105,8 +105,8 @@ class Pairing:
 def pair(references: Sequence[ClipAnnotation], systems: Sequence[System], *, mixed: bool = False) -> Pairing:
     """Pair references and predictions by clip id.
 
-    Raises InputError if a clip has two references, if both sides know the clip's file and the files differ, if no clip
-    is on both sides, and, unless `mixed`, if the labels come from different taxonomies.
+    Raises InputError if a clip has two references, if both sides know the clip's file and the files differ, or if no
+    clip is on both sides. Without `mixed`, labels from different taxonomies are also an error.
     """
     by_clip = _by_clip(references)
     for system in systems:

@@ -12,7 +12,7 @@ from robogaze.errors import InputError, MissingExtra
 def read_parquet(path: Path, skip: str | None = None) -> list[dict[str, Any]]:
     """The rows of a Parquet file, without the columns whose names start with `skip`.
 
-    Raises InputError if it is not a Parquet file, MissingExtra without pyarrow.
+    Raises InputError if the file is not a Parquet file, MissingExtra without pyarrow.
     """
     arrow, parquet = _pyarrow()
     try:

@@ -14,7 +14,9 @@ Row = TypeVar("Row", bound=BaseModel)
 
 
 def read_rows(path: Path, kind: type[Row]) -> Iterator[tuple[str, Row]]:
-    """Every row as a record, with its place. Raises InputError with file, line and key for what does not fit."""
+    """Every row as a record, with its place. Raises InputError with file, line and key for a value that does not
+    fit.
+    """
     for source, cells in table_rows(path):
         try:
             yield source, kind.model_validate(cells)

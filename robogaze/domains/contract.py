@@ -1,11 +1,12 @@
 """The contract of an answer: a type that checks it, and the JSON schema that the model is sent.
 
 Everything in the schema is bounded, so that a model that decodes under a grammar can always finish and cannot fill the
-context. Text is bounded by a pattern and not by `maxLength`, because grammar backends differ in what they accept under
-`maxLength` (control characters that are not JSON). The check allows longer texts and lists than the schema, so that a
-server without grammars is not asked again only because its answer has one sentence too many.
+context. Text is bounded by a pattern and not by `maxLength`. The reason is that grammar backends accept different text
+under `maxLength` (control characters that are not JSON). The check allows longer texts and lists than the schema.
+Therefore a server without grammars is not asked again only because its answer has one sentence too many.
 
-The prompts of a domain declare the part of their answer that depends on the domain in front matter, with five kinds:
+In their front matter, the prompts of a domain declare the part of their answer that depends on the domain, with five
+kinds:
 
     answer:
       goal: text                                  a sentence or two

@@ -2,7 +2,7 @@
 
 A domain is found by the name of a built-in domain, or by the path of a folder with `domain.yaml`. The folder also
 contains `taxonomy.yaml`, `pipelines/*.yaml`, `agents/*.yaml` and, for a user's own domain, `prompts/`. Missing files
-are taken from the built-in domain of the same id, and prompts also from the shared ones.
+are taken from the built-in domain of the same id; missing prompts are also taken from the shared folders.
 """
 
 from collections.abc import Iterable
@@ -30,7 +30,8 @@ def default_domain() -> str:
 def find_domain(name_or_path: str | Path) -> Path:
     """The folder of a domain; a Path is never a name.
 
-    Raises InputError with the known names if there is none, DomainError if a link in the folder leads out of it.
+    Raises InputError with the known names if the domain does not exist, DomainError if a link in the folder leads out
+    of it.
     """
     known = domain_folders()
     if isinstance(name_or_path, str) and name_or_path in known:
@@ -119,7 +120,7 @@ def _yaml_files(folders: tuple[Path, ...], name: str) -> list[Path]:
 
 
 def _first(candidates: list[Path]) -> Path:
-    """The first file that exists, else the first candidate, where a user would add it."""
+    """The first file that exists; if none exists, the first candidate, because a user would add the file there."""
     return next((path for path in candidates if path.is_file()), candidates[0])
 
 

@@ -25,7 +25,7 @@ AgentMemory = Literal["none", "in_session", "cross_session", "both"]
 
 
 class Confusion(Data):
-    """Another type that this one is often confused with, and how to tell them apart."""
+    """Another type that is often confused with this type, and how to tell them apart."""
 
     type: Name
     tell: str = Field(min_length=1)
@@ -35,8 +35,8 @@ class SpanConvention(Data):
     """What the span of an event of one type covers, and where it starts and ends.
 
     The span covers the moments in which something appears, vanishes or jumps (appearance), becomes different (change),
-    is done (act), or is the case (state), or the time in which the result should be visible (outcome). `starts` and
-    `ends` each name a moment, without a full stop.
+    is done (act), or is the case (state). For an outcome, the span covers the time in which the result should be
+    visible (outcome). `starts` and `ends` each name a moment, without a full stop.
     """
 
     covers: Literal["appearance", "change", "act", "state", "outcome"]
@@ -64,9 +64,9 @@ class EventType(Data):
 class Dimension(Data):
     """A group of event types that one specialist examines.
 
-    `needs` lists the fields that a clip must have for the dimension to be examined. With `object_strips` the specialist
-    is shown crops of the task's objects over time. A dimension that is `always` examined is never ruled out, and its
-    specialist is shown the end of the clip at a higher frame rate.
+    `needs` lists the fields that a clip must have for the dimension to be examined. With `object_strips`, the
+    specialist is shown crops of the task's objects over time. A dimension that is `always` examined is never ruled out,
+    and its specialist is shown the end of the clip at a higher frame rate.
     """
 
     id: Name
@@ -135,7 +135,7 @@ def _repeated(listed: Mapping[Key, Dimension | EventType]) -> Iterator[InitError
 
 
 def _fault(message: str, *at: str | int) -> InitErrorDetails:
-    """An error with its place in the taxonomy, from which its line in the file follows."""
+    """An error with its place in the taxonomy; this place gives the line in the file."""
     return InitErrorDetails(type=PydanticCustomError("taxonomy", "{message}", {"message": message}), loc=at, input=None)
 
 
@@ -168,11 +168,12 @@ class Verification(Data):
 class AgentSpec(Data):
     """The content of agents/NAME.yaml: how an agent plays an interactive environment.
 
-    `recent_steps` are shown in full detail. With in-session memory, older steps are summarised, `recent_steps` at a
-    time; without it, only the last `steps_without_memory` are shown. `verification` is None where claims are reported
-    at once. A play ends after `loop_steps` equal steps, or after `failures_in_a_row` failures in a row. Between two
-    steps at most `readings_in_a_row` documents are read. Only `shown_characters` characters of a document, a message or
-    a value of the state are shown. At most `shorten_replays` replays shorten the commands of a report.
+    The last `recent_steps` steps are shown in full detail. With in-session memory, older steps are summarised,
+    `recent_steps` at a time; without it, only the last `steps_without_memory` are shown. `verification` is None if
+    claims are reported without verification. A play ends after `loop_steps` equal steps, or after `failures_in_a_row`
+    failures in a row. Between two steps at most `readings_in_a_row` documents are read. Only `shown_characters`
+    characters of a document, a message or a value of the state are shown. At most `shorten_replays` replays are used to
+    shorten the commands of a report.
     """
 
     schema_version: Literal[1]
@@ -195,7 +196,7 @@ class AgentSpec(Data):
 
     @property
     def across_sessions(self) -> bool:
-        """Whether the agent passes what it found out on to the next session."""
+        """Whether the agent passes its findings on to the next session."""
         return self.memory in ("cross_session", "both")
 
 

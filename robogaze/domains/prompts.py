@@ -1,8 +1,9 @@
 """The prompts of a domain, rendered strictly.
 
-A prompt is a Jinja template `NAME.md.j2` in a sandbox (`robogaze.domains.sandbox`). It is looked up in the domain's
-own folder first, then in the shared folders. A variable that its stage does not provide is an error when the pipeline
-is built. Front matter may declare the part of the answer that depends on the domain (`robogaze.domains.contract`).
+A prompt is a Jinja template `NAME.md.j2` in a sandbox (`robogaze.domains.sandbox`). A prompt is looked up in the
+domain's own folder first, then in the shared folders. If a prompt uses a variable that its stage does not provide, this
+is an error when the pipeline is built. Front matter may declare the part of the answer that depends on the domain
+(`robogaze.domains.contract`).
 """
 
 import json
@@ -71,13 +72,15 @@ class Prompts:
         return SandboxedTemplates(jinja2.FunctionLoader(self._source), _FILTERS)
 
     def _source(self, template: str) -> tuple[str, str, None]:
-        """A template, with a comment in place of its front matter to keep line numbers, and its file."""
+        """A template and its file; a comment replaces the template's front matter to keep line numbers."""
         path = self.path(template.removesuffix(SUFFIX))
         front, body = _split(read_text(path))
         return _blank(front) + body, str(path), None
 
     def path(self, name: str) -> Path:
-        """The file of a prompt. Raises DomainError if no folder has it, or if the name leads out of them."""
+        """The file of a prompt. Raises DomainError if no folder has the prompt, or if the name leads out of the
+        folders.
+        """
         parts = Path(name).parts
         if not parts or ".." in parts or Path(name).is_absolute() or "\0" in name:
             raise DomainError(
@@ -93,8 +96,8 @@ class Prompts:
     def render(self, name: str, variables: Mapping[str, Any]) -> str:
         """The text of a prompt.
 
-        Raises DomainError with file and line if a value is missing or has another type, and if the template does what
-        the sandbox refuses or exceeds its limits.
+        Raises DomainError with file and line if a value is missing or has another type. Also raises DomainError if the
+        template does something that the sandbox refuses, or exceeds the sandbox's limits.
         """
         try:
             with metered():
@@ -105,7 +108,7 @@ class Prompts:
             raise DomainError(_message(error), *_place(error, self.path(name))) from error
 
     def check(self, name: str, provided: Sequence[str]) -> None:
-        """Raise DomainError if the prompt, or one that it includes, uses a variable that is not provided."""
+        """Raise DomainError if the prompt, or a prompt that it includes, uses a variable that is not provided."""
         self._check(self.path(name), frozenset(provided), set())
 
     def _check(self, path: Path, provided: frozenset[str], seen: set[tuple[Path, frozenset[str]]]) -> None:
@@ -125,7 +128,9 @@ class Prompts:
             self._check(below, visible, seen)
 
     def contract(self, name: str) -> dict[str, Any]:
-        """The fields that the prompt's front matter declares. Raises DomainError if there are none, or invalid ones."""
+        """The fields that the prompt's front matter declares. Raises DomainError if the front matter declares no
+        fields, or invalid fields.
+        """
         path = self.path(name)
         front, _ = _split(read_text(path))
         if not front:
@@ -145,7 +150,8 @@ class Prompts:
 
 @lru_cache(maxsize=256)
 def _parsed(source: str, path: Path) -> tuple[nodes.Template, Mapping[str, int]]:
-    """A template's syntax tree, and the line at which each variable that it does not define is first read.
+    """A template's syntax tree, and, for each variable that the template does not define, the line at which it is first
+    read.
 
     The result is cached, because the pipelines of a domain share most of their prompts.
     """
@@ -167,7 +173,7 @@ def _blank(front: str) -> str:
 
 
 def _includes(node: nodes.Node, visible: frozenset[str]) -> Iterator[tuple[str, int, frozenset[str]]]:
-    """The includes below a node: file, line and visible names, among them those of the loops around it."""
+    """The includes below a node: file, line and visible names, including the names of the loops around the include."""
     for child in node.iter_child_nodes():
         if isinstance(child, nodes.Include) and isinstance(child.template, nodes.Const):
             yield str(child.template.value), child.lineno, visible

@@ -1,6 +1,6 @@
 """The folders of data that come with RoboGaze: taxonomy, prompts, judges and datasets.
 
-In a wheel they are inside the package; in a checkout or an editable install, next to it.
+In a wheel these folders are inside the package; in a checkout or an editable install, they are next to the package.
 """
 
 from pathlib import Path
@@ -9,7 +9,9 @@ import robogaze
 
 
 def resource_folder(name: str) -> Path:
-    """The folder of data with a name, such as "prompts". Raises FileNotFoundError if the installation lacks it."""
+    """The folder of data with a name, such as "prompts". Raises FileNotFoundError if the installation lacks this
+    folder.
+    """
     package = Path(robogaze.__file__).parent
     candidates = (package / "_resources" / name, package.parent / name)
     for folder in candidates:

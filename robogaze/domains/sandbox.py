@@ -1,10 +1,10 @@
 """The template language of prompts: a subset of Jinja that reads its variables and does nothing else.
 
-A domain folder may come from anybody, so a template is data. It can print, branch, loop and include. It cannot read an
-attribute that begins with an underscore, call anything but its own macros, `get` and `items`, build lists of variables,
-or change anything. A rendering is limited in steps, characters and time.
+A domain folder may come from anybody, so a template is data. A template can print, branch, loop and include. A template
+cannot read an attribute that begins with an underscore, build lists of variables, or change anything. A template can
+call only its own macros, `get` and `items`. A rendering is limited in steps, characters and time.
 
-Anything else raises `jinja2.exceptions.SecurityError` at its line of the template.
+Everything that is not allowed raises `jinja2.exceptions.SecurityError` at its line of the template.
 """
 
 import re
@@ -139,7 +139,7 @@ def metered() -> Iterator[None]:
 
 
 def concat(parts: Iterable[str]) -> str:
-    """The parts as one text. Raises SecurityError if it is longer than the limit."""
+    """The parts as one text. Raises SecurityError if the text is longer than the limit."""
     found, length = [], 0
     for part in parts:
         length += len(part)
@@ -215,7 +215,9 @@ class SandboxedTemplates(SandboxedEnvironment):
         return None
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """Whether a template may read an attribute: none with a leading underscore, and only a few methods."""
+        """Whether a template may read an attribute: no attribute with a leading underscore may be read, and only a few
+        methods.
+        """
         return super().is_safe_attribute(obj, attr, value) and (not callable(value) or self.is_safe_callable(value))
 
     def is_safe_callable(self, obj: Any) -> bool:

@@ -71,7 +71,7 @@ stages:
 
 
 def scaffold(folder: Path) -> tuple[Path, ...]:
-    """Write the files and return their paths; the prompts are the shared ones.
+    """Write the files and return their paths; the new domain uses the shared prompts.
 
     Raises InputError if the folder exists or cannot be created, or its name cannot be the name of a domain.
     """

@@ -1,8 +1,9 @@
 """Special tokens of chat templates in text that is data.
 
-A server turns text such as `<|im_end|>` or `[INST]` in a prompt into the token that ends a turn or stands for an image.
-Text from instructions, files and models must not do this: the first character of each such text is written as its JSON
-escape (`\\u003c|im_end|>`). A reader can still see the original text, and a JSON parser returns it unchanged.
+A server turns text such as `<|im_end|>` or `[INST]` in a prompt into the token that ends a turn or represents an image.
+Text from instructions, files and models must not become one of these tokens: the first character of each special token
+in it is written as its JSON escape (`\\u003c|im_end|>`). A reader can still see the original text, and a JSON parser
+returns it unchanged.
 """
 
 import re

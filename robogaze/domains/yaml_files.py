@@ -68,7 +68,7 @@ def read_yaml(path: Path) -> YamlText:
 def read_text(path: Path) -> str:
     """The text of a file.
 
-    Raises DomainError if it is missing, is not a regular file, has more than LARGEST_FILE bytes or is not UTF-8.
+    Raises DomainError if the file is missing, is not a regular file, has more than LARGEST_FILE bytes or is not UTF-8.
     """
     try:
         if path.exists() and not path.is_file():
@@ -89,10 +89,10 @@ def read_text(path: Path) -> str:
 
 @lru_cache(maxsize=256)
 def parse_yaml(text: str, path: Path, first_line: int = 1) -> YamlText:
-    """Parse YAML that starts at a line of a file; otherwise like `read_yaml`.
+    """Like `read_yaml`, but for YAML that starts at a line of a file.
 
-    Values are texts, numbers, true and false, null, dates, lists and mappings. Aliases are allowed as long as their
-    expanded content is within the limits on values and depth. The result is cached, so callers must not change it.
+    Values are texts, numbers, true and false, null, dates, lists and mappings. Aliases are allowed if their expanded
+    content is within the limits on values and depth. The result is cached, so callers must not change it.
     """
     try:
         _check_depth(text, path, first_line)

@@ -1,11 +1,12 @@
 """Which report describes which documented bug, by the descriptions alone (GBQA, 3.4).
 
-A bug and a report can be matched if their similarity is at least the threshold. Of these pairs, the one-to-one
+A bug and a report can be matched if their similarity is at least the threshold. From these pairs, the one-to-one
 assignment with the largest sum of similarities is chosen. The assignment does not depend on the order of the reports.
 
-The released evaluator goes through the reports in order. It matches a report to the most similar of all bugs if the
-similarity is at least the threshold and no earlier report has this bug. Its critic names the bug. A bug that does not
-exist can be named, and then counts as found. Here every pair is judged, so no bug is named.
+The released evaluator goes through the reports in order. This evaluator matches a report to the most similar of all
+bugs. Two conditions must hold: the similarity is at least the threshold, and no earlier report is matched to this bug.
+The critic of this evaluator names the bug. The critic can name a bug that does not exist; this bug then counts as
+found. In this module, every pair is judged, so no critic names a bug.
 """
 
 from collections.abc import Sequence
@@ -24,7 +25,9 @@ _BY_DESCRIPTION = Weighting(use="similarity")
 
 @dataclass(frozen=True)
 class BugConvention:
-    """How reports and bugs are matched. With `in_order`, they are matched as in the released evaluator."""
+    """How reports and bugs are matched. With `in_order`, reports are matched to bugs in the same way as in the released
+    evaluator.
+    """
 
     threshold: float
     in_order: bool = False
@@ -41,7 +44,7 @@ class BugConvention:
 
 
 def _first_come(possible: Matrix) -> Matrix:
-    """The similarities with 0 for every pair that the released evaluator does not match."""
+    """The similarities, set to 0 for every pair that the released evaluator does not match."""
     kept = np.zeros_like(possible)
     taken: set[int] = set()
     for report in range(possible.shape[1] if len(possible) else 0):

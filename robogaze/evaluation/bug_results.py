@@ -13,8 +13,8 @@ class JudgedReport:
     """A report, and the `bug` that it is matched to; None if it is matched to no bug.
 
     `similarity` is the similarity with the most similar bug. `duplicate` is the bug that an unmatched report describes
-    again, None if it describes no bug. `reproduced` is whether the reported steps showed the bug again, None if that is
-    not known.
+    again, None if it describes no bug. `reproduced` says whether the reported steps showed the bug again, None if that
+    is not known.
     """
 
     system: str
@@ -63,7 +63,9 @@ class PlayGroup:
 
 @dataclass(frozen=True)
 class FoundBug:
-    """A documented bug. `plays` counts the plays of each system, `found` those in which the system found the bug."""
+    """A documented bug. `plays` counts the plays of each system; `found` counts the plays in which the system found the
+    bug.
+    """
 
     environment: str
     id: str

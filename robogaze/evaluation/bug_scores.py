@@ -180,7 +180,7 @@ def _found_in_any(plays: Sequence[JudgedPlay], level: float) -> Estimate:
 
 
 def _bugs(plays: Sequence[JudgedPlay], difficulty: str | None = None) -> Matrix:
-    """For each bug, the number of plays that found it, and the number of plays that could; shape (bugs, 2)."""
+    """For each bug, the number of plays that found it, and the number of plays that could find it; shape (bugs, 2)."""
     pairs = []
     for play in plays:
         for bug in play.of.bugs:

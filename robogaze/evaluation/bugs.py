@@ -42,7 +42,8 @@ async def evaluate_bugs_async(
     `references` are bug files, one for each environment. `predictions` are run folders of `robogaze play`, or reports
     of GBQA's agent (JSON or Markdown), named as in `robogaze.evaluate`. A play is scored against the list with the name
     of its environment. A play of a build is scored against the bugs in this build. `by` names the settings of plays by
-    which the scores are broken down; by default, all settings that differ. The other arguments are those of `evaluate`.
+    which the scores are broken down; by default, all settings that differ. The other arguments are the same as the
+    arguments of `evaluate`.
 
     Raises InputError for a file that cannot be read, for a convention that is not for bugs, and if no play has a list.
     """

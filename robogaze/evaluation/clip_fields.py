@@ -13,7 +13,7 @@ DURATION_BANDS_S = {"<=15 s": 15.0, "15-40 s": 40.0, "40-80 s": 80.0, ">80 s": i
 
 
 def field_of(clip: ClipAnnotation, field: str) -> str:
-    """A clip's value of a field, or its duration band; empty if it has none."""
+    """A clip's value of a field, or its duration band; empty if the clip has no value."""
     return duration_band(duration_s(clip)) if field == DURATION else clip.fields.get(field, "")
 
 

@@ -46,14 +46,14 @@ class ClipRows:
     """The counts of one clip under one system.
 
     `judged` is False if a judgement failed that could change the matching or the score of a match. A failed judgement
-    of two events that do not overlap in time changes nothing, unless the convention ignores time. For a clip that is
-    not judged `base` keeps only the columns that need no judge; its events are excluded from the other estimates.
-    `worst` and `best` bound what the descriptions could have scored, whatever the failed judgements and the matching.
+    of two events that do not overlap in time changes nothing, except when the convention ignores time. For a clip that
+    is not judged, `base` keeps only the columns that need no judge; the clip's events are excluded from the other
+    estimates. `worst` and `best` are the lowest and highest score of the descriptions that is possible, for any result
+    of the failed judgements and any matching.
 
-    `unknown` marks the pairs whose similarity is not given and is needed by the analysis of errors (see
-    `ErrorAnalysis`). `by_bonus` has one row for each of DIMENSION_BONUSES. `repaired` has the F1_COLUMNS after each
-    kind of error is repaired, `errors` the number of errors of each kind. The breakdowns have the shapes of
-    `metrics.breakdown`.
+    `unknown` marks the pairs whose similarity is missing but needed by the analysis of errors (see `ErrorAnalysis`).
+    `by_bonus` has one row for each of DIMENSION_BONUSES. `repaired` has the F1_COLUMNS after each kind of error is
+    repaired, `errors` the number of errors of each kind. The breakdowns have the shapes of `metrics.breakdown`.
     """
 
     judged: bool
@@ -117,9 +117,9 @@ def count_clip(
 
 
 def matchable(reference: ClipAnnotation, prediction: ClipAnnotation | None, weighting: Weighting) -> NDArray[np.bool_]:
-    """Which pairs can be matched, shape (reference events, predicted events): those that overlap in time.
+    """Which pairs can be matched, shape (reference events, predicted events): pairs that overlap in time.
 
-    If time has no weight, all can; events that the reference cannot judge never.
+    If time has no weight, all pairs can be matched. A predicted event that the reference cannot judge is never matched.
     """
     events = prediction.findings if scored(prediction) else ()
     iou = iou_matrix(reference.findings, events, reference.frame_times_s, weighting.iou)
@@ -130,7 +130,7 @@ def matchable(reference: ClipAnnotation, prediction: ClipAnnotation | None, weig
 def base_row(
     reference: ClipAnnotation, prediction: ClipAnnotation | None, similarity: Matrix, config: EvaluationConfig
 ) -> Matrix:
-    """`ClipRows.base` alone. It counts no groups, so the events may have any label."""
+    """`ClipRows.base` alone. This row counts no groups, so the events may have any label."""
     similarity = mask_unjudgeable(reference, prediction, similarity)
     events = prediction.findings if scored(prediction) else ()
     iou, failed = _overlap(reference, events, similarity, config.weighting)

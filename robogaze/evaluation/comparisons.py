@@ -25,7 +25,7 @@ def compare_systems(
 ) -> Mapping[str, SystemComparisons]:
     """The comparisons by metric, from tables (systems, clips, columns); empty for fewer than two systems.
 
-    With a `baseline`, a position, only differences to it are taken, and p is adjusted for their number.
+    With a `baseline` (a position), only differences from the baseline are taken, and p is adjusted for their number.
     """
     if len(tables) < 2:
         return {}

@@ -1,4 +1,4 @@
-"""The options of an evaluation; every result carries them."""
+"""The options of an evaluation; every result contains them."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal, Self
@@ -41,12 +41,13 @@ DESCRIPTIONS = Convention("similarity")
 class EvaluationConfig(Data):
     """How events are matched, scored and resampled.
 
-    `convention` is a name in CONVENTIONS that is neither a released evaluator nor for bugs; `use`, `dimension_bonus`
-    and `iou` define the weight of a pair (see `robogaze.matching`). Clips are resampled within the values of the field
-    `strata`; clips with the same value of the field `units` are resampled together. `margin` is the difference up to
-    which two systems count as equal, None for no such verdict. `baseline` names the system that the others are compared
-    with; without it all pairs are compared. With `floors`, the judge also compares the floors, which doubles its work.
-    With `sweep`, the judge also compares the rejected hypotheses, for the scores by threshold on confidence.
+    `convention` is a name in CONVENTIONS, except released evaluators and the conventions for bugs; `use`,
+    `dimension_bonus` and `iou` define the weight of a pair (see `robogaze.matching`). Clips are resampled within the
+    values of the field `strata`; clips with the same value of the field `units` are resampled together. `margin` is the
+    difference up to which two systems count as equal; None if this is not judged. `baseline` names the system that the
+    other systems are compared with; without `baseline`, all pairs are compared. With `floors`, the judge also compares
+    the floors, which doubles its work. With `sweep`, the judge also compares the rejected hypotheses, for the scores by
+    threshold on confidence.
     """
 
     convention: str = "robogaze"

@@ -64,7 +64,7 @@ SHARES = ("clean_accuracy", "detection_precision", "detection_recall")
 
 
 class _Shares:
-    """Wilson's intervals for shares of clips, with the effective number of clips if units have several."""
+    """Wilson's intervals for shares of clips, with the effective number of clips if a unit has several clips."""
 
     def __init__(self, sums: Sums, values: Values, config: EvaluationConfig) -> None:
         self._level = config.level
@@ -124,7 +124,8 @@ def select_metric(values: Values, index: int) -> Values:
 def mean_of_strata(table: Matrix, strata: Sequence[str], resamples: Resamples, config: EvaluationConfig) -> Scores:
     """The macro values averaged over strata, as the paper's tables average over its three data sets.
 
-    A stratum in which a value is undefined is excluded from that mean; n counts the strata in it.
+    A stratum in which a value is undefined is excluded from the mean of this value; n counts the strata that are
+    included.
     """
     names = sorted(set(strata))
     sums = resamples.sums(

@@ -36,10 +36,10 @@ async def evaluate_async(
     reports or loaded annotations. Several systems, in a mapping by name or as "NAME=PATH", are also compared with one
     another.
 
-    `by` names clip fields to break the results down by. `judge` is `offline`, `table:FILE`, a model as KIND:NAME[@URL],
-    or a Judge. `rubric` is the question that a model judge is asked; by default, it is the rubric of the domain.
-    `environ` holds the API keys of model servers (pass os.environ). Everything that was skipped or read in a special
-    way is logged as a sentence to the logger `robogaze`. Raises InputError for what cannot be read or paired.
+    `by` names clip fields; the results are broken down by these fields. `judge` is `offline`, `table:FILE`, a model as
+    KIND:NAME[@URL], or a Judge. `rubric` is the question that a model judge is asked; by default, it is the rubric of
+    the domain. `environ` holds the API keys of model servers (pass os.environ). Everything that was skipped or read in
+    a special way is logged as a sentence to the logger `robogaze`. Raises InputError for what cannot be read or paired.
     """
     reading = reading or ReadOptions()
     judges = [
@@ -69,10 +69,11 @@ def evaluate_released(
     environ: Mapping[str, str] | None = None,
     reading: ReadOptions | None = None,
 ) -> ReleasedEvaluation:
-    """Score predictions as a released evaluator does, `robogaze-released` or `glide-released`, quirks included.
+    """Score predictions in the same way as a released evaluator, `robogaze-released` or `glide-released`, including its
+    quirks.
 
-    The arguments are those of `evaluate`. Raises InputError for an unknown convention, and for a failed judgement,
-    because these evaluators cannot leave out a judgement.
+    The arguments are the same as the arguments of `evaluate`. Raises InputError for an unknown convention, and for a
+    failed judgement, because these evaluators cannot leave out a judgement.
     """
     reading = reading or ReadOptions()
     opened = open_judge(judge, rubric or reading.rubric(), environ)

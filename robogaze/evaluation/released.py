@@ -39,7 +39,7 @@ class ReleasedEvaluator:
 async def evaluate_pairing_as_released(
     pairing: Pairing, judge: Judge, convention: str, taxonomy: Taxonomy
 ) -> ReleasedEvaluation:
-    """Score every system as a released evaluator does.
+    """Score every system in the same way as a released evaluator.
 
     Raises InputError for a convention that is not a released evaluator. Also raises InputError for a failed judgement,
     which these evaluators cannot exclude, and for a clip with unknown frames if the evaluator counts in frames.

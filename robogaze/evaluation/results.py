@@ -57,11 +57,11 @@ class SystemResult:
     `incomplete` names the clips that are missing, unscored, partial, undecided or unjudged; unjudged clips are listed
     with the first reason. `macro` and `micro` are by metric; `strata_mean` is the mean of the macro values over the
     strata (the paper's headline). `usage` holds the means of `estimates.USAGE` over clips. `by` breaks the macro values
-    down by the values of clip fields, `by_bonus` by the bonus for a shared dimension, `operating_points` by the
-    threshold on confidence (empty if no candidate has a confidence). For each kind of error, `error_costs` holds the
-    number of errors and the gain in F1 (micro) from repairing them. `dimensions` and `types` hold precision, recall and
-    F1. `confusion` has the dimensions in order, then missed (last column) and spurious (last row). `matches` are by
-    clip, in the order of the references.
+    down by the values of clip fields. `by_bonus` breaks them down by the bonus for a shared dimension,
+    `operating_points` by the threshold on confidence (empty if no candidate has a confidence). For each kind of error,
+    `error_costs` holds the number of errors and the gain in F1 (micro) from repairing them. `dimensions` and `types`
+    hold precision, recall and F1. `confusion` has the dimensions in order, then missed (last column) and spurious (last
+    row). `matches` are by clip, in the order of the references.
     """
 
     system: System
@@ -91,7 +91,7 @@ class SystemResult:
 class SystemComparisons:
     """The pairs of systems in one metric (macro), with p adjusted for their number, and the ranks.
 
-    These are all pairs or, with a baseline, every other system minus the baseline.
+    The pairs are all pairs of systems or, with a baseline, every other system minus the baseline.
     """
 
     pairs: tuple[Difference, ...]
@@ -105,8 +105,9 @@ class Evaluation:
     `clips` are the references, in the order of their ids. `unreferenced` clips have a prediction only; `unfinished`
     clips have a reference that is not complete. `left_out` are the parts of files that were skipped. `controls` holds
     macro and micro scores by control, `comparisons` the pairs of systems by metric (empty for one system). `gains_by`
-    holds, by clip field, value and metric, the differences to the baseline (empty without one). `unjudged` are the
-    pairs of descriptions without a judgement. `second_judge` is the same evaluation by another judge, if one was asked.
+    holds, by clip field, value and metric, the differences to the baseline (empty if there is no baseline). `unjudged`
+    are the pairs of descriptions without a judgement. `second_judge` is the same evaluation by another judge, if a
+    second judge was used.
     """
 
     config: EvaluationConfig

@@ -63,10 +63,10 @@ _COUNTED_AT = [COLUMNS.index(name) for name in _COUNTED]
 async def evaluate_pairing(
     pairing: Pairing, judge: Judge, config: EvaluationConfig, by: Sequence[str] = ()
 ) -> Evaluation:
-    """Score every system against the references; `by` names clip fields to break the results down by.
+    """Score every system against the references; `by` names clip fields by which the results are broken down.
 
-    Raises InputError if no reference event has a time and the convention needs it, for a field that no clip has, and
-    for a baseline that is no system.
+    Raises InputError for a field that no clip has, and for a baseline that is not one of the systems. Also raises
+    InputError if the convention needs times and no reference event has a time.
     """
     references = pairing.references
     baseline = _baseline(pairing, config)
@@ -100,7 +100,7 @@ async def evaluate_pairing(
 
 
 def _baseline(pairing: Pairing, config: EvaluationConfig) -> int | None:
-    """The position of the baseline among the systems; None without one."""
+    """The position of the baseline among the systems; None without a baseline."""
     names = [system.name for system in pairing.systems]
     if config.baseline is None:
         return None

@@ -31,8 +31,8 @@ class SystemTables:
 
     base, worst, best (n, columns); by_bonus (bonuses, n, columns); repaired (error kinds, n, 3); errors (error kinds,);
     dimensions and types (groups, n, group columns); confusion (dimensions + 1, dimensions + 1). `unjudged` names the
-    clips whose events are excluded because a judgement failed, with the first reason. A clip takes about 3 kB, besides
-    its matches.
+    clips whose events are excluded because a judgement failed, with the first reason. A clip takes about 3 kB, not
+    counting its matches.
     """
 
     base: Matrix
@@ -59,9 +59,10 @@ async def system_tables(
     config: EvaluationConfig,
     groups: Groups,
 ) -> SystemTables:
-    """Judge, match and count every clip, at least one. A clip without an annotation counts as one without events.
+    """Judge, match and count every clip; there must be at least one clip. A clip without an annotation counts as a clip
+    without events.
 
-    The judge is asked about pairs that can be matched, and then about others that the analysis of errors needs.
+    The judge is asked about pairs that can be matched, and then about other pairs that the analysis of errors needs.
     """
     stacked: dict[str, Matrix] = {}
     matches: list[tuple[Match, ...]] = []
@@ -131,8 +132,8 @@ def at_threshold(annotation: ClipAnnotation, threshold: float) -> ClipAnnotation
 
     A report keeps every hypothesis with its verdict and confidence, so no model is asked again. The events with a
     confidence of at least `threshold`, in [0, 1], are taken from the candidates, or from the events if no candidates
-    are stored. An event without a confidence is kept at every threshold; a candidate without a confidence is kept at
-    none. An unscored annotation stays unscored.
+    are stored. An event without a confidence is kept at every threshold; a candidate without a confidence is not kept
+    at any threshold. An unscored annotation stays unscored.
 
     The result may differ from the annotation's own events at every threshold, because a pipeline may use more than the
     confidence and may merge candidates.
@@ -160,7 +161,9 @@ async def floor_table(
     judge: Judge,
     config: EvaluationConfig,
 ) -> Matrix:
-    """The rows (n, columns) of a floor, judged as a system is; zero for clips that are not in `predictions`."""
+    """The rows (n, columns) of a floor, judged in the same way as a system; zero for clips that are not in
+    `predictions`.
+    """
     table = np.zeros((len(references), len(EMPTY_ROW)))
     places = [place for place, clip in enumerate(references) if clip.clip_id in predictions]
     pairs = [(references[place], predictions[references[place].clip_id]) for place in places]

@@ -35,7 +35,7 @@ EXTRACTORS: Registry[type[SignalExtractor]] = Registry(
 
 
 def load_extractors() -> dict[str, type[SignalExtractor]]:
-    """Every extractor by name, including those of other packages."""
+    """Every extractor by name, including the extractors of other packages."""
     return {name: EXTRACTORS.load(name) for name in EXTRACTORS.names()}
 
 

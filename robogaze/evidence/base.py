@@ -1,8 +1,8 @@
 """Signals and the extractors that measure them.
 
-A signal is one number per frame and view, with a unit. An extractor receives every frame once, in order, and keeps only
-the pixels that it needs for the next frames, so memory does not grow with the clip's length. A signal is a measurement;
-the rules of a pipeline decide what it indicates.
+A signal is one number per frame and view, with a unit. An extractor receives every frame once, in order. An extractor
+keeps only the pixels that it needs for the next frames, so memory does not grow with the clip's length. A signal is a
+measurement; the rules of a pipeline decide what it indicates.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -49,7 +49,8 @@ class Signal(Data):
 
     `unit` is written after the value in texts; `description` is one sentence. `gap` is the reason for a missing value,
     empty if a missing value means that there was nothing to measure. `limitation` is what the signal cannot show even
-    if it is measured. `part_of` names the signal of which this one is a detail; details are left out of summaries.
+    if it is measured. If this signal is a detail of another signal, `part_of` names the other signal; details are left
+    out of summaries.
     """
 
     name: str
@@ -89,7 +90,7 @@ class FrameView:
 
     @cached_property
     def contrast(self) -> float:
-        """Luma of the lightest 0.5 % of the reduced picture minus that of the darkest 0.5 %, from 0 to 1.
+        """Luma of the lightest 0.5 % of the reduced picture minus luma of the darkest 0.5 %, from 0 to 1.
 
         The shares are small because on a plain table only a few objects have contrast.
         """
@@ -122,7 +123,7 @@ class SignalExtractor(Protocol):
         """Take the next frame."""
 
     def finish(self) -> ViewSignals:
-        """The series over all frames, including those that need the whole clip, such as a median."""
+        """The series over all frames, including series that need the whole clip, such as a median."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ class ClipSignals:
 
     @property
     def frame_edges_s(self) -> tuple[float, ...]:
-        """The start of each frame and the end of the last one."""
+        """The start of each frame and the end of the last frame."""
         return (*self.frame_times_s, self.duration_s)
 
 

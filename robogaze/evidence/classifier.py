@@ -1,8 +1,8 @@
 """Classifiers that weigh several signals together, for cases that no single signal decides.
 
 Multinomial logistic regression: each class has a constant and a weight for every feature and for some products of two
-features. Its probability is exp(sum) / the sum over all classes. Rules use a class by its name, like a signal. The
-weights are fitted to clips with known events.
+features. The probability of a class is exp(sum) of the class, divided by the sum of exp(sum) over all classes. Rules
+use a class by its name, like a signal. The weights are fitted to clips with known events.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,8 +38,9 @@ class Feature(Data):
 class FeatureClass(Data):
     """A class: one of the possible explanations.
 
-    `weights` are those of the features, in their order, followed by those of the products. `fitted_to` is the type of
-    the annotated events at whose onset the class was fitted; empty for the class of frames without an event.
+    `weights` has the weights of the features, in the order of the features, followed by the weights of the products.
+    `fitted_to` is the type of the annotated events at whose onset the class was fitted; empty for the class of frames
+    without an event.
     """
 
     name: str
@@ -50,10 +51,11 @@ class FeatureClass(Data):
 
 
 class Classifier(Data):
-    """Gives each frame in which the signal `classifies` is above 0 a probability per class.
+    """Computes a probability per class for each frame in which the signal `classifies` is above 0.
 
     `products` are pairs of features, named by their signals, that are multiplied. A probability is 0 where the
-    classified signal is 0, because nothing happened there, and NaN where that signal or a feature is undefined.
+    classified signal is 0, because nothing happened there. A probability is NaN where the classified signal or a
+    feature is undefined.
     """
 
     classifies: str
@@ -102,13 +104,17 @@ class Classifier(Data):
 
 
 def _softmax(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The shares of each row; importing scipy's takes longer than measuring ten frames."""
+    """The shares of each row; scipy's function is not used, because its import takes longer than measuring ten
+    frames.
+    """
     raised = np.exp(sums - np.max(sums, axis=1, keepdims=True))
     return np.asarray(raised / np.sum(raised, axis=1, keepdims=True), dtype=np.float64)
 
 
 def class_signals(classifiers: Sequence[Classifier], known: Mapping[str, Signal]) -> Mapping[str, Signal]:
-    """The known signals and the classes as signals. Raises InputError if a classifier reads an unknown signal."""
+    """The known signals, and the classes as additional signals. Raises InputError if a classifier reads an unknown
+    signal.
+    """
     signals = dict(known)
     for classifier in classifiers:
         for name in classifier.signals:
@@ -126,7 +132,7 @@ def class_signals(classifiers: Sequence[Classifier], known: Mapping[str, Signal]
 
 
 def with_classes(evidence: ClipSignals, classifiers: Sequence[Classifier]) -> ClipSignals:
-    """The evidence with the classes as further signals, which have the boxes of the classified signal."""
+    """The evidence with the classes as additional signals, which have the boxes of the classified signal."""
     views = {name: _view_with_classes(measured, classifiers) for name, measured in evidence.views.items()}
     return replace(evidence, signals=class_signals(classifiers, evidence.signals), views=views)
 

@@ -1,4 +1,4 @@
-"""Colour histograms of a replaced region, before and after, compared with its surroundings and with what moves."""
+"""Colour histograms of a replaced region, before and after, compared with its surroundings and with moving content."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -26,12 +26,13 @@ for _bin in range(_BINS):  # what would be beyond the last bin stays in it
 
 @dataclass(frozen=True)
 class RegionColours:
-    """The colours of a region before and now, and where else they occur.
+    """The colours of a region before and now, and the other places where these colours occur.
 
-    Shares of the region's pixels: `gained_near` are new colours of which the surroundings now have more, `lost_near`
-    old colours of which the surroundings now have less. `gained` and `lost` are the same for the whole picture, in
-    which an object that only moved counts as neither. `old_near` is the share of the old colours that is still nearby,
-    `new_near` the share of the new colours that was nearby before. `known` is as in `ReplacedRegion`.
+    Shares of the region's pixels: `gained_near` are new colours that have become more frequent in the surroundings;
+    `lost_near` are old colours that have become less frequent there. `gained` and `lost` are the same shares for the
+    whole picture; an object that only moved counts in neither of them. `old_near` is the share of the old colours that
+    is still nearby, `new_near` the share of the new colours that was nearby before. `known` has the same meaning as in
+    `ReplacedRegion`.
     """
 
     before: Histogram
@@ -81,7 +82,7 @@ class MovingColours:
         self._resting += histogram(image, ~moves)
 
     def share(self, colours: Histogram) -> float:
-        """How far colours are moving rather than resting colours, from 0 to 1; unknown colours count 0.5."""
+        """The degree to which colours are moving colours (1) or resting colours (0); unknown colours count 0.5."""
         moving, resting = (counts / max(1.0, counts.sum()) + _RARE for counts in (self._moving, self._resting))
         return float((colours * moving / (moving + resting)).sum() / colours.sum())
 

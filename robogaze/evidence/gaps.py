@@ -1,8 +1,8 @@
 """Measurement gaps: where a rule gives no answer.
 
-A rule that does not hold counts as an answer only where the rule could have held. There is a gap in three cases: a
-signal that the rule needs could not be measured and the other signals do not decide, the rule would hold but is
-undecidable, or the value that it reports is undefined.
+If a rule does not hold, this counts as an answer only where the rule could have held. There is a gap in three cases: a
+signal that the rule needs could not be measured and the other signals do not decide; the rule would hold but is
+undecidable; or the value that the rule reports is undefined.
 """
 
 import numpy as np
@@ -16,8 +16,8 @@ from robogaze.evidence.rules import TOLERANCE_S, Frames, SignalRule, frames_wher
 class MeasurementGap(Data):
     """Where a rule gives no answer in one view.
 
-    `runs` are half-open runs of frame numbers, `of` is the number of frames that were to be measured, `longest_s` the
-    duration of the longest run, and `reason` the cause in most of the frames.
+    `runs` are half-open runs of frame numbers, and `of` is the number of frames that were to be measured. `longest_s`
+    is the duration of the longest run, and `reason` the cause in most of the frames.
     """
 
     view: str
@@ -33,11 +33,11 @@ class MeasurementGap(Data):
 
 
 def measurement_gaps(rule: SignalRule, evidence: ClipSignals) -> tuple[MeasurementGap, ...]:
-    """A gap for each view that has one; empty when the rule has an answer everywhere.
+    """One gap for each view in which a gap exists; empty when the rule has an answer everywhere.
 
-    The first frame, which has no previous frame, does not count unless it is the only frame. A run too short for the
-    rule's minimum duration is no gap. In a clip shorter than that duration, a rule that would hold throughout has no
-    answer.
+    The first frame has no previous frame and therefore counts only if it is the only frame. A run that is too short for
+    the rule's minimum duration is not a gap. In a clip shorter than the minimum duration, a rule gives no answer if its
+    condition holds throughout the clip.
     """
     found = (_gap(rule, evidence, view) for view in evidence.views)
     return tuple(gap for gap in found if gap is not None)

@@ -34,8 +34,8 @@ Levels = NDArray[np.uint8]
 class Change:
     """The change from one frame to the next, on the reduced picture.
 
-    `replaced` is high where neither frame explains the other by motion: the old content is nowhere nearby now, and the
-    new content was nowhere nearby before. `moving` is high where the camera's motion does not explain the change: where
+    `replaced` is high where motion explains neither frame from the other: the old content is not nearby now, and the
+    new content was not nearby before. `moving` is high where the camera's motion does not explain the change: where
     something moved or was replaced.
     """
 
@@ -59,13 +59,13 @@ class RecentChanges:
             yield self._changes, len(self._changes) - 1 - CONTEXT_FRAMES
 
     def remaining(self) -> Iterator[tuple[Sequence[Change], int]]:
-        """The same for the last changes of the clip, which have fewer changes after them."""
+        """Like `add`, for the last changes of the clip, which have fewer changes after them."""
         for place in range(max(0, len(self._changes) - CONTEXT_FRAMES), len(self._changes)):
             yield self._changes, place
 
 
 def change_between(number: int, before: Image, now: Image) -> Change:
-    """The change between two reduced pictures of at least 16 px; `number` is that of the later frame."""
+    """The change between two reduced pictures of at least 16 px; `number` is the number of the later frame."""
     before_gray, now_gray = (np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)) for image in (before, now))
     search = cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_FAST)
     forward, backward = (
@@ -108,9 +108,10 @@ def _camera_flow(flow: _Flow) -> _Flow:
 def _unexplained(image: Image, other: Image, flow: _Flow) -> Levels:
     """How far each pixel differs from the pixel of the other picture to which the flow leads.
 
-    A change of light is not a change of objects. Three explanations are tried (none, a factor per colour as from a
-    lamp, level and contrast as from fog), and the one that explains most of the picture is removed. The median factor
-    alone is not enough: where half of the picture was replaced, it fits neither half.
+    A change of light is not a change of objects. Three explanations are tried: none; a factor per colour (a lamp, for
+    example); level and contrast (fog, for example). The explanation that accounts for most of the picture is used, and
+    the change that it explains is removed. The median factor alone is not enough: where half of the picture was
+    replaced, this factor fits neither half.
     """
     places = _coordinates(*flow.shape[:2]) + flow
     # The stubs do not know that one map may have both coordinates.
@@ -124,7 +125,9 @@ def _unexplained(image: Image, other: Image, flow: _Flow) -> Levels:
 
 
 def _light_changes(image: NDArray[np.float32], warped: NDArray[np.float32]) -> tuple[NDArray[np.float64], ...]:
-    """The median change of each colour between two pictures, as matrices: by a factor; in level and contrast."""
+    """The median change of each colour between two pictures, as two matrices: the first for a change by a factor, the
+    second for a change in level and contrast.
+    """
     both = np.concatenate([image, warped, (image + 1) / (warped + 1)], axis=2).reshape(-1, 9)
     low, middle, high = _quartiles(both)
     contrast = (high[:3] - low[:3] + 1.0) / (high[3:6] - low[3:6] + 1.0)

@@ -1,10 +1,10 @@
-"""Regions that are replaced from one frame to the next, compared with the frames around.
+"""Regions that are replaced from one frame to the next, compared with the frames before and after.
 
 Nothing is at rest near moving objects, so rest cannot be required. Instead, the moment must differ from the moments
 around it. A region is replaced if three conditions hold, each of them measured as a number:
 
 - the place changes far more in this frame than in the frames before and after (an object that is too fast for the flow
-  changes the place for several frames); - the old content is nowhere near now, although it was a frame earlier (it
+  changes the place for several frames); - the old content is not nearby now, although it was there a frame earlier (it
   disappeared), or the new content was nowhere near before, although it is a frame later (it appeared); - the colours of
   the surroundings change by the same amount: content that moves or turns, or is matched wrongly, leaves these colours
   unchanged. Colours that the surroundings do not have at all count two or three times.
@@ -49,14 +49,14 @@ class ReplacedRegion:
     """A region that is replaced from one frame to the next.
 
     `appeared` and `disappeared` are strengths, in times (abruptness, novelty and share of the colours, multiplied), for
-    the new and for the old content. `abruptness` is how many times more the place changes than a frame earlier, or than
-    a frame later, whichever ratio is smaller. `motion_after` is the change of the place in the two frames after, in
-    levels, beyond the camera's motion. `old_near` is the share of the old colours that is still nearby, `new_near` the
-    share of the new colours that was nearby before. `edge_before` and `edge_now` are the contrast with the
+    the new and for the old content. `abruptness` compares the change of the place with its change a frame earlier and a
+    frame later; it is the smaller of the two ratios. `motion_after` is the change of the place in the next two frames,
+    in levels, beyond the camera's motion. `old_near` is the share of the old colours that is still nearby, `new_near`
+    the share of the new colours that was nearby before. `edge_before` and `edge_now` are the contrast with the
     surroundings, in levels. `known` is the smaller of two shares: the share of the old colours that the picture still
-    has, and the share of the new colours that the picture had before. `gained` is the share of the new colours of which
-    the picture has more than before, `lost` the share of the old colours of which it has less. `colour_change` is the
-    mean difference of the pixels beyond what a shadow explains, in levels.
+    has, and the share of the new colours that the picture had before. `gained` is the share of the new colours that
+    have become more frequent in the picture; `lost` is the share of the old colours that have become less frequent.
+    `colour_change` is the mean difference of the pixels beyond what a shadow explains, in levels.
     """
 
     box: Box
@@ -125,8 +125,8 @@ def replaced_regions(moment: Moment) -> Iterator[ReplacedRegion]:
 def counterpart_similarity(change: Change, region: ReplacedRegion) -> float:
     """How similar (0 to 1) content that disappeared is to content that appears elsewhere in the frame, or vice versa.
 
-    The similarity is how much more the colours match in the frame in which they should match than in the other frame; 0
-    without a counterpart.
+    The similarity is the match of the colours in the frame in which they should match, minus their match in the other
+    frame; 0 without a counterpart.
     """
     best = 0.0
     for other, _ in _compact(change.replaced > DIFFERENT_LEVELS, _LEAST_COUNTERPART):
@@ -206,7 +206,9 @@ def _centre(region: Mask) -> tuple[float, float]:
 
 
 def _times(absent: float, present: float) -> float:
-    """How much worse a region matches where it should be absent than where it should be present; at most 6."""
+    """The ratio of two differences of a region: its difference where it should be absent, divided by its difference
+    where it should be present; at most 6.
+    """
     return min(_MOST_TIMES, absent / (_USUAL_LEVELS + present))
 
 

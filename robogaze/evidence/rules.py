@@ -4,13 +4,13 @@ A rule holds in the frames where
 
     its signal is above (or below) its threshold, all of `also` hold, and none of `unless` and `undecidable_when` hold.
 
-Runs of such frames with gaps shorter than `merge_gap_s` are merged, and runs shorter than `min_duration_s` are dropped.
-A remaining run extends over the neighbouring frames in which all of `extend_while` hold, because a fault that grows
-slowly is conspicuous only in its middle. NaN is neither above nor below a threshold.
+Runs of these frames with gaps shorter than `merge_gap_s` are merged, and runs shorter than `min_duration_s` are
+dropped. A remaining run extends over the neighbouring frames in which all of `extend_while` hold, because a fault that
+grows slowly is conspicuous only in its middle. NaN is neither above nor below a threshold.
 
 If an `unless` with an `explanation` rejects a finding of the rule, the finding becomes an `ExplainedFinding`, so that a
-reader sees what was rejected and why. Without an explanation, the frame belongs to another rule. In the frames of
-`undecidable_when` the rule gives no answer; a finding there becomes a measurement gap.
+reader sees what was rejected and why. If the `unless` has no explanation, the frame belongs to another rule. In the
+frames of `undecidable_when`, the rule gives no answer; a finding in these frames becomes a measurement gap.
 """
 
 from collections.abc import Iterable, Sequence
@@ -35,8 +35,8 @@ Frames = NDArray[np.bool_]
 class SignalCondition(Data):
     """A signal above or below a threshold, in the signal's unit; exactly one of the two is given.
 
-    With `within_s` the condition also holds in frames this close to a frame in which it holds. `explanation` says, in
-    an `unless`, what the condition means ("the camera moves").
+    With `within_s`, the condition also holds in frames that are at most this long before or after a frame in which it
+    holds. In an `unless`, `explanation` says what the condition means ("the camera moves").
     """
 
     signal: str
@@ -77,7 +77,7 @@ class SignalCondition(Data):
         return _within(holds, np.array(evidence.frame_times_s), self.within_s)
 
     def extreme_frame(self, series: Series, within: Frames) -> int:
-        """The frame, among those given, in which the series is furthest beyond the threshold."""
+        """The given frame in which the series is furthest beyond the threshold."""
         height = self.sign * series
         return int(np.where(within & np.isfinite(height), height, -np.inf).argmax())
 
@@ -85,8 +85,9 @@ class SignalCondition(Data):
 class SignalRule(SignalCondition):
     """A condition with a minimum duration, and with conditions on other signals.
 
-    `min_duration_s` 0 accepts a single frame. A finding reports the value of `reported_signal` at its peak, or the
-    rule's own signal; if that value is undefined, there is a gap instead of a finding.
+    `min_duration_s` 0 accepts a single frame. A finding reports the value of `reported_signal` at its peak; if there is
+    no `reported_signal`, the value of the rule's own signal. If the reported value is undefined, there is a gap instead
+    of a finding.
     """
 
     min_duration_s: float = Field(default=0.0, ge=0)
@@ -121,7 +122,7 @@ class RuleFinding(Data):
 
     `peak` is the most extreme value of the rule's signal, in the frame `peak_frame`; `amount` is the reported value
     there, in `unit`. `frames` are the first, the peak and the last frame, without repetition. `box` is the region, for
-    a signal that has one.
+    a signal that has a region.
     """
 
     view: str
@@ -137,8 +138,8 @@ class RuleFinding(Data):
 class ExplainedFinding(Data):
     """A finding that an explanation of the rule rejects.
 
-    `condition` explains most of its frames; `peak` is the most extreme value of that condition's signal in them, in
-    `unit`.
+    `condition` explains most of the finding's frames; `peak` is the most extreme value of the condition's signal in
+    these frames, in `unit`.
     """
 
     finding: RuleFinding
@@ -156,7 +157,7 @@ def check_signals(rule: SignalRule, known: Iterable[str]) -> None:
 
 
 def find(rule: SignalRule, evidence: ClipSignals) -> tuple[RuleFinding, ...]:
-    """The findings of a rule, by view and then by time; empty without any.
+    """The findings of a rule, by view and then by time; empty if there are none.
 
     Raises InputError for a signal that was not measured.
     """
@@ -165,7 +166,7 @@ def find(rule: SignalRule, evidence: ClipSignals) -> tuple[RuleFinding, ...]:
 
 
 def explained_findings(rule: SignalRule, evidence: ClipSignals) -> tuple[ExplainedFinding, ...]:
-    """The findings that the rule's explanations reject; empty without any.
+    """The findings that the rule's explanations reject; empty if there are none.
 
     If the rule finds a part of a span, the span is not an explained finding.
     """
@@ -210,7 +211,7 @@ def merged_runs(rule: SignalRule, frames: Frames, edges_s: Sequence[float]) -> l
 
 
 def _within(frames: Frames, times_s: Series, distance_s: float) -> Frames:
-    """The frames this close in time to one of the given frames."""
+    """The frames that are at most this long before or after one of the given frames."""
     at = np.concatenate([[-np.inf], times_s[frames], [np.inf]])
     later = np.searchsorted(at, times_s)
     distance = np.minimum(at[later] - times_s, times_s - at[later - 1])
@@ -245,7 +246,7 @@ def _find_in_view(rule: SignalRule, evidence: ClipSignals, view: str) -> list[Ru
 def _extended(
     rule: SignalRule, found: Sequence[tuple[int, int]], evidence: ClipSignals, view: str
 ) -> Sequence[tuple[int, int]]:
-    """The runs with the neighbouring frames in which all of `extend_while` hold; runs that meet become one."""
+    """The runs with the neighbouring frames in which all of `extend_while` hold; runs that meet are joined."""
     if not (rule.extend_while and found):
         return found
     inside = np.logical_and.reduce([condition.holds(evidence, view) for condition in rule.extend_while])

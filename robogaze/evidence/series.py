@@ -15,7 +15,7 @@ _LEAST_AROUND = 3  # defined values around a frame: the median of one or two is 
 
 
 def level(series: Series, percent: float) -> float:
-    """A percentile (0 to 100) of the defined values; NaN without any."""
+    """A percentile (0 to 100) of the defined values; NaN if no value is defined."""
     defined = series[np.isfinite(series)]
     return float(np.percentile(defined, percent)) if defined.size else math.nan
 
@@ -23,7 +23,7 @@ def level(series: Series, percent: float) -> float:
 def own_level(series: Series, times_s: Sequence[float], percent: float) -> float:
     """A clip's own level, with which its frames are compared; NaN for a clip shorter than 0.5 s.
 
-    A condition that lasts throughout the clip is part of that level and does not differ from it.
+    A condition that lasts throughout the clip is part of the clip's own level and does not differ from this level.
     """
     return level(series, percent) if times_s[-1] - times_s[0] >= _LEAST_S else math.nan
 
@@ -32,7 +32,7 @@ def running_median(series: Series, times_s: Series, width_s: float) -> Series:
     """The median of the defined values in a window of `width_s` around each frame.
 
     NaN where fewer than half of the values, or fewer than three, are defined. A median follows a step at once and
-    ignores a spike, so the difference to it is the spike alone.
+    ignores a spike, so the difference between the series and its median is the spike alone.
     """
     starts = np.searchsorted(times_s, times_s - width_s / 2 - 1e-6, side="left")
     ends = np.searchsorted(times_s, times_s + width_s / 2 + 1e-6, side="right")

@@ -5,8 +5,9 @@ largest IoU first). A glitch is noticed if any event overlaps the glitch. The sa
 untouched clip: an event that this report has as well is not due to the glitch.
 
 A glitch is undecided if its clip has no report, if the report is unscored, or if the glitch's dimension is undecided in
-the report. Undecided glitches are left out of the proportions; the bounds give the proportion if none, or all, of the
-undecided glitches were found. A glitch in a dimension that the evaluator does not examine is missed.
+the report. Undecided glitches are left out of the proportions. The bounds give the proportion for two cases: none of
+the undecided glitches was found, or all of them were found. A glitch in a dimension that the evaluator does not examine
+counts as missed.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,9 +35,10 @@ RULE = (
 
 @dataclass(frozen=True)
 class BoundedProportion:
-    """A proportion of decided cases; `open` counts the undecided ones.
+    """A proportion of decided cases; `open` counts the undecided cases.
 
-    `worst` and `best` are the proportions if none and if all of the undecided cases counted; NaN for no cases.
+    `worst` and `best` are the proportions for two cases: none of the undecided cases counts, or all of them count. NaN
+    if there are no cases.
     """
 
     value: Estimate
@@ -46,7 +48,7 @@ class BoundedProportion:
 
     @classmethod
     def of(cls, answers: Sequence[bool | None], level: float) -> "BoundedProportion":
-        """The proportion of True among the answers of the cases; None is undecided."""
+        """The proportion of True among the answers of the cases; None means undecided."""
         yes, unknown, count = answers.count(True), answers.count(None), len(answers)
         worst, best = (yes / count, (yes + unknown) / count) if count else (np.nan, np.nan)
         return cls(wilson(yes, count - unknown, level=level), unknown, worst, best)
@@ -59,7 +61,7 @@ class BoundedProportion:
 
 @dataclass(frozen=True)
 class Trial:
-    """A planted glitch, and whether the evaluator detected the glitch; None is undecided.
+    """A planted glitch, and whether the evaluator detected the glitch; None means undecided.
 
     `onset_error_s` (absolute) and `tiou` are of the event by which the glitch was found, None if the glitch was not
     found or lasts the whole clip. `examined` says whether the evaluator examines the glitch's dimension.
@@ -79,7 +81,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Group:
-    """A group of trials. Localisation is over the found glitches that do not last the whole clip."""
+    """A group of trials. Localisation is measured over the found glitches that do not last the whole clip."""
 
     planted: int
     not_examined: int
@@ -201,7 +203,7 @@ def _answer(yes: bool, report: Report | None, dimension: str) -> bool | None:
 
 
 def _matched(glitch: AnnotatedEvent, report: Report | None) -> tuple[Match | None, bool]:
-    """The event that is the glitch, and whether any event overlaps the glitch."""
+    """The event that matches the glitch, and whether any event overlaps the glitch."""
     if report is None or report.status == "unscored" or not report.events:
         return None, False
     findings = annotation_of(report).findings

@@ -48,7 +48,9 @@ class PlayClaim:
         return self.recorded if self.commands is None else self.commands
 
     def set_reproduction(self, commands: tuple[str, ...], reproduced: bool | None, replays: int) -> None:
-        """Set the reported commands. `reproduced` is whether they showed the fault; None if they were not replayed."""
+        """Set the reported commands. `reproduced` says whether the commands showed the fault; None if the commands were
+        not replayed.
+        """
         self.reproduction = Reproduction(
             commands=commands, reproduced=reproduced, recorded=len(self.recorded), replays=replays
         )
@@ -60,7 +62,7 @@ class PlayClaim:
         return tuple(sorted(cited or {self.step}))
 
     def shown(self) -> dict[str, Any]:
-        """The claim in prompts."""
+        """The claim as prompts show it."""
         return {"title": self.candidate.title, "verdict": self.verdict, "reason": self.reason}
 
     def hypothesis(self) -> Hypothesis:
@@ -117,7 +119,7 @@ def signs_of(candidate: CandidateAnswer, replies: Sequence[PlayEntry]) -> tuple[
 
 
 def new_claim(name: str, candidate: CandidateAnswer, dimension: str, trace: PlayTrace) -> tuple[PlayClaim, str | None]:
-    """The claim of a candidate after the last reply, and an error in its evidence, None without an error."""
+    """The claim of a candidate after the last reply, and an error in its evidence (None if there is no error)."""
     replies, fault, signs = trace.since_restart(), None, tuple[str, ...]()
     try:
         signs = signs_of(candidate, replies)

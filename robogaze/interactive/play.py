@@ -5,8 +5,8 @@
     reports/<play id>.json            the report on a play, as for a clip
     plays/<play id>/report.json, .md  the report in GBQA's form
 
-A play with a report is finished, unless a request to a model or to the environment got no answer; then it is played
-again. With cross-session memory, the sessions in one environment are played one after the other.
+A play with a report is finished. It is played again only if a request to a model or to the environment got no answer.
+With cross-session memory, the sessions in one environment are played one after the other.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ class UnplayedPlay:
 
     @property
     def entry(self) -> Unreadable:
-        """The play in unreadable.json."""
+        """The entry of the play in unreadable.json."""
         return Unreadable(uri=self.id, reason=str(self.fault))
 
 
@@ -80,7 +80,7 @@ class PlayRun:
 
     @property
     def agent(self) -> AgentSpec:
-        """The agent with the memory of the options."""
+        """The agent, with the memory that the options choose."""
         spec = self.domain.agents[self.options.agent]
         return spec if self.options.memory is None else spec.with_(memory=self.options.memory)
 
@@ -271,7 +271,7 @@ async def play_async(
     """Let an agent play environments, and report the faults it finds with the commands that reproduce them.
 
     Args:
-        environments: Names of environments, with a build after a colon such as castle:clean, or addresses of hubs.
+        environments: Names of environments (with a build after a colon, such as castle:clean), or addresses of hubs.
         model: `KIND:NAME[@URL]`, or a YAML file of models.
         out: The run folder; the same call resumes a run.
         options: Mode, budget, sessions, agent, memory, seed and limits.

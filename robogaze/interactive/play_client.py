@@ -1,7 +1,8 @@
 """Requests to the models about one play.
 
 A request begins with what is known about the play: the environment, the types of faults, memories, and the steps with
-the oldest first. So consecutive requests share a long beginning. The pictures of the last reply and the prompt follow.
+the oldest first. Consecutive requests therefore share a long beginning. The pictures of the last reply and the prompt
+follow.
 """
 
 from collections.abc import Mapping
@@ -49,7 +50,9 @@ PLAY_PROMPTS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass
 class PlayClient(Asker):
-    """Queries the models about one play and keeps the ledger. `seed` None is the seed in the model's settings."""
+    """Queries the models about one play and keeps the ledger. If `seed` is None, the seed in the model's settings is
+    used.
+    """
 
     domain: Domain
     models: Models

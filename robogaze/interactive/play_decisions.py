@@ -23,7 +23,7 @@ class ReflectionAnswer(Answer):
 
 
 class Excerpt(Answer):
-    """A literal part of the reply or of the state at a step; `text` None cites the picture of the step."""
+    """A literal part of the reply or of the state at a step; if `text` is None, the picture of the step is cited."""
 
     step: int
     text: Phrase | None
@@ -44,7 +44,9 @@ class CandidateAnswer(Answer):
 
 
 class StepAnswer(Answer):
-    """The reflection on the last step, a suspected fault, and the next step. `last_step` None is no reflection."""
+    """The reflection on the last step, a suspected fault, and the next step. If `last_step` is None, there is no
+    reflection.
+    """
 
     last_step: ReflectionAnswer | None
     candidate: CandidateAnswer | None

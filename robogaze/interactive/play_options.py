@@ -29,7 +29,7 @@ class PlayOptions:
         budget: The number of steps of each play.
         sessions: The number of plays in each environment.
         agent: An agent of the domain.
-        memory: The memory of the agent: none, in_session, cross_session or both; None for the agent's own.
+        memory: The memory of the agent: none, in_session, cross_session or both; None for the agent's own setting.
         seed: The seed of the first session; each further session adds 1. None for the seed in the model's settings.
         at_once: The maximum number of plays at the same time.
         timeout_s: How long to wait for a reply of an environment.
@@ -37,7 +37,7 @@ class PlayOptions:
         max_cost_usd: The maximum cost, across restarts.
         outage_s: How long to wait for a model's server that becomes unreachable.
         retry_failed: Play again where answers were invalid.
-        domain: A domain with agents: the built-in one, or the folder of a custom one.
+        domain: A domain with agents: the built-in domain, or the folder of a custom domain.
     """
 
     mode: Mode = "qa"

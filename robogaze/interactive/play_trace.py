@@ -1,8 +1,8 @@
-"""The trace of a play: its steps, as models are shown them and as trace.jsonl keeps them.
+"""The trace of a play: its steps, in the form that models see and in the form of trace.jsonl.
 
 A step is one command or one restart that is sent to the environment; step 0 is the initial state. Steps are numbered
 over the whole play, and the commands of replays are steps too. The entry of a document that is read has the number of
-the step before it.
+the last step before the reading.
 """
 
 import json
@@ -49,7 +49,7 @@ class PlayEntry(Data):
 
     @classmethod
     def of(cls, reply: Observation | EnvironmentFault, **fields: Any) -> "PlayEntry":
-        """The entry of a reply, or of a fault in place of a reply."""
+        """The entry of a reply, or of a fault if there is no reply."""
         if isinstance(reply, EnvironmentFault):
             return cls(fault=f"{reply.kind}: {reply}", **fields)
         return cls(
@@ -130,7 +130,7 @@ class PlayTrace:
 
     @property
     def steps(self) -> int:
-        """The number of steps so far, replays included."""
+        """The number of steps so far, including replays."""
         return self.entries[-1].step if self.entries else 0
 
     def since_restart(self) -> list[PlayEntry]:
@@ -172,9 +172,10 @@ class PlayTrace:
 
 
 def shown(entries: Sequence[PlayEntry], before: PlayEntry | None, most: int) -> list[dict[str, Any]]:
-    """Entries as prompts show them, with only those values of the state that changed since the reply before.
+    """Entries as prompts show them, with only those values of the state that changed since the previous reply.
 
-    Messages and values of the state are cut to about `most` characters. `before` is the entry before the first one.
+    Messages and values of the state are cut to about `most` characters. `before` is the entry before the first of these
+    entries.
     """
     rows: list[dict[str, Any]] = []
     known: Mapping[str, Any] = {} if before is None else before.state

@@ -3,7 +3,7 @@
 One answer of the model decides a step: it compares the last reply with the prediction, may name a suspected fault, and
 gives the next command with a prediction. A suspected fault is reproduced in a fresh session before it is reported
 (`robogaze.interactive.verification`). A play ends when the agent ends it, when its steps are used up, when it repeats
-itself, and when several commands or answers in a row fail. It also ends when the environment cannot be reached any
+itself, or when several commands or answers in a row fail. The play also ends when the environment cannot be reached any
 more. Repetition, failures in a row and an unreachable environment are failures of the play.
 
 Only the answers of the models are kept when a play is interrupted. The play is then repeated from its start with the
@@ -46,7 +46,8 @@ FAULT_KINDS = {
 
 @dataclass
 class PlaySession:
-    """A play in progress. It is the session `number`, from 1; `earlier` are the notes that earlier sessions left.
+    """A play in progress. `number` is the number of the session, from 1; `earlier` are the notes that earlier sessions
+    left.
 
     The play uses `environment`; replays use `fresh`, a second session. `stopped` says why the play ended; `failures` is
     empty if nothing failed; `notes` are for the reader of the report.
@@ -351,7 +352,7 @@ class PlaySession:
 
 
 def _same(claim: PlayClaim, other: PlayClaim) -> bool:
-    """Whether a claim has the type and the evidence of another claim, and was not rejected."""
+    """Whether a claim was not rejected, and has the type and the evidence of another claim."""
     return (
         claim.verdict in ("accepted", "unverified")
         and claim.candidate.type == other.candidate.type

@@ -2,8 +2,8 @@
 
 During the play, the commands that a claim names are sent to a fresh session. If they do not show the cited excerpts
 again, all commands of the session up to the fault are sent. These commands are steps of the play. A claim that is not
-reproduced is rejected without asking a model. Otherwise a model rules on the replay, and the claim is accepted if the
-model calls it a bug with at least the agent's minimum confidence.
+reproduced is rejected without asking a model. If the claim is reproduced, a model rules on the replay, and the claim is
+accepted if the model calls it a bug with at least the agent's minimum confidence.
 
 After the play, each report is replayed once more, and shortened to the fewest commands that end in the same reply. An
 even shorter list of commands that shows the excerpts again is used if a model rules that it shows the fault. These

@@ -16,8 +16,8 @@ class DescriptionPair:
     """The descriptions of a reference and a predicted event of one clip.
 
     `instruction` is what the clip was generated from, None if not known. The types are labels, None if not given. A
-    judge may use whether they are equal, but equal labels alone do not make two descriptions similar. The steps show an
-    event of interactive play; empty if not given.
+    judge may use whether the types are equal, but equal types alone do not make two descriptions similar. The steps
+    show an event of interactive play; empty if not given.
     """
 
     clip_id: str
@@ -35,8 +35,8 @@ class DescriptionPair:
     def silent(self) -> "Judgement | None":
         """The judgement of a pair with an empty description; None if both have a description.
 
-        No judge is asked about such a pair. A prediction without a description scores 0, so that an empty field never
-        raises a score. A pair whose reference has no description is unscored.
+        No judge is asked about a pair with an empty description. A prediction without a description scores 0, so that
+        an empty field never raises a score. A pair whose reference has no description is unscored.
         """
         if not self.reference.strip():
             return unscored("the reference has no description")

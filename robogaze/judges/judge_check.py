@@ -42,7 +42,7 @@ class Stability:
     """How much similarities change if the same pairs are judged again.
 
     `changed` is the share of pairs whose similarity differs between repeats. `spread` is the standard deviation over
-    repeats, averaged over pairs. Both include only the pairs that every repeat scored.
+    repeats, averaged over pairs. Both measures include only the pairs that every repeat scored.
     """
 
     repeats: int
@@ -82,7 +82,7 @@ SAME, OTHER = ("paraphrase", "vaguer"), ("same fault elsewhere", "other object")
 
 
 def same_event_auc(judged: Floats, rated: Sequence[RatedPair], rng: np.random.Generator) -> Estimate | None:
-    """The probability that a pair of one event scores above one of the same type of event on another object.
+    """The probability that a pair of one event scores above a pair of the same type of event on another object.
 
     None without pairs of both kinds.
     """
@@ -96,7 +96,7 @@ def same_event_auc(judged: Floats, rated: Sequence[RatedPair], rng: np.random.Ge
 
 
 def _units(rated: Sequence[RatedPair], rng: np.random.Generator) -> Clusters:
-    """Resamples of the pairs; those that were rated together stay together."""
+    """Resamples of the pairs; pairs that were rated together stay together."""
     places = {unit: place for place, unit in enumerate(sorted({pair.unit for pair in rated}))}
     return Clusters(draw_resamples([""] * len(places), _RESAMPLES, rng), [places[pair.unit] for pair in rated])
 

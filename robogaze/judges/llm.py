@@ -85,7 +85,7 @@ class ModelJudge:
 
     @property
     def note(self) -> str:
-        """The model and the rubric, and how to measure them."""
+        """Which model and rubric give the similarities, and how to measure this judge."""
         return (
             f"The model {self._model.name or self._model.url} gives the similarities with the rubric "
             f"{self.rubric.id}, "
@@ -104,7 +104,7 @@ class ModelJudge:
         return [pair.silent or found[_texts(pair)] for pair in pairs]
 
     async def ask_ahead(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
-        """Ask about each pair; `rate` then finds the stored answers. Raises what `rate` raises."""
+        """Ask about each pair; `rate` then finds the stored answers. Raises the same errors as `rate`."""
         return await self.rate(pairs)
 
     async def _ask_all(self, pairs: Sequence[DescriptionPair]) -> list[Judgement]:

@@ -57,9 +57,9 @@ class RatedPair:
 
 
 def read_rated_pairs(path: Path, rubric: Rubric, split: str | None = None) -> tuple[RatedPair, ...]:
-    """The rated pairs of a file, or those of one split, with ratings on the axes of a rubric.
+    """The rated pairs of a file, or of one split of the file, with ratings on the axes of a rubric.
 
-    Raises InputError with file, line and key for what is invalid, and if there is no pair.
+    Raises InputError with file, line and key for invalid content, and if there is no pair.
     """
     found = tuple(_rated(where, line, rubric) for where, line in read_lines(path, _Line))
     chosen = tuple(rated for rated in found if split in (None, rated.split))

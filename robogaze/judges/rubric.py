@@ -1,4 +1,4 @@
-"""Rubrics: the questions whose ratings make a similarity, from judges/*.yaml.
+"""Rubrics: the questions whose ratings are combined into a similarity, from judges/*.yaml.
 
 A rating r on a scale from a to b counts (r - a) / (b - a), and the similarity is the mean over the axes.
 """
@@ -73,7 +73,7 @@ class Rubric:
 
     @cached_property
     def axes(self) -> tuple[str, ...]:
-        """The ids of its axes, in order."""
+        """The ids of the rubric's axes, in order."""
         return tuple(axis.id for axis in self.file.axes)
 
     def similarity(self, ratings: Mapping[str, float]) -> float:
@@ -86,8 +86,8 @@ class Rubric:
 def read_rubric(name_or_path: str) -> Rubric:
     """A built-in rubric by its name, or the rubric of a YAML file.
 
-    Raises InputError with the known names if there is no such rubric, and DomainError with file and line if the rubric
-    is invalid.
+    Raises InputError with the known names for an unknown rubric, and DomainError with file and line for an invalid
+    rubric.
     """
     known = {path.stem: path for path in sorted(resource_folder("judges").glob("*.yaml"))}
     path = known.get(name_or_path, Path(name_or_path))

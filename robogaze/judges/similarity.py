@@ -18,7 +18,8 @@ Query = tuple[ClipAnnotation, Sequence[AnnotatedEvent]]
 async def judgements(
     queries: Sequence[Query], judge: Judge, wanted: Sequence[Flags] | None = None
 ) -> list[tuple[Matrix, str]]:
-    """For every query the similarities of its pairs, and the reason of the first unscored pair (empty without one).
+    """For every query the similarities of its pairs, and the reason of the first unscored pair (empty if no pair is
+    unscored).
 
     Similarities have shape (reference events, events); they are in [0, 1], NaN for an unscored pair. With `wanted`, the
     judge is asked only about these pairs of each query, and the other pairs are NaN.
@@ -46,7 +47,7 @@ async def judgements(
 
 
 async def similarities(queries: Sequence[Query], judge: Judge, wanted: Sequence[Flags] | None = None) -> list[Matrix]:
-    """The similarities of `judgements` alone."""
+    """Only the similarities that `judgements` returns."""
     return [matrix for matrix, _ in await judgements(queries, judge, wanted)]
 
 

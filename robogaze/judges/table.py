@@ -5,8 +5,8 @@
 or by the ids of its events, `reference_id` and `prediction_id` instead of the descriptions. Descriptions are valid for
 every system. Ids are valid for a single system, because two systems may use the same id for different events.
 
-A line whose similarity is null is not judged yet. The table may hold more pairs than are asked for; a pair that it does
-not hold is unscored.
+The pair in a line whose similarity is null is not judged yet. The table may hold more pairs than are asked for; a pair
+that it does not hold is unscored.
 """
 
 from collections.abc import Mapping, Sequence
@@ -63,7 +63,7 @@ class TableJudge:
     def read(cls, path: Path) -> "TableJudge":
         """Read a table, or all .jsonl files of a folder in the order of their names.
 
-        Raises InputError with file, line and key for what is invalid, and for a pair that is given twice.
+        Raises InputError with file, line and key for invalid content, and for a pair that is given twice.
         """
         files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
         found: dict[_Key, float] = {}
@@ -93,7 +93,7 @@ class TableJudge:
     async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
         """A judgement for each pair, in their order.
 
-        Raises InputError if two predictions with the same id are asked about and the table names them by ids.
+        Raises InputError if the judge is asked about two predictions with the same id and the table names them by ids.
         """
         return [self._rated(pair) for pair in pairs]
 

@@ -35,7 +35,7 @@ class RecordingJudge:
 
     @property
     def unjudged(self) -> tuple[DescriptionPair, ...]:
-        """The pairs without a similarity in which both sides have a description, each once."""
+        """The pairs that have no similarity although both sides have a description, each once."""
         return tuple(self._unjudged[key] for key in sorted(self._unjudged, key=_blind))
 
     async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
@@ -47,7 +47,7 @@ class RecordingJudge:
 
 
 def _blind(key: tuple[str, str, str]) -> tuple[str, str, str]:
-    """The sort key: the clip, the reference, then a hash of the prediction, which does not reveal its system."""
+    """The sort key: the clip, the reference, then a hash of the prediction; the hash does not reveal the system."""
     clip, reference, prediction = key
     return clip, reference, sha256(prediction.encode()).hexdigest()
 

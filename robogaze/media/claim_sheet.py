@@ -1,4 +1,4 @@
-"""The frames of a claim on one sheet: the place concerned, early, around the onset and the offset, and at the end."""
+"""The frames of a claim on one sheet: the place of the claim early, around the onset and the offset, and at the end."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from robogaze.media.decoded_clip import DecodedClip
 
 @dataclass(frozen=True)
 class ShownClaim:
-    """What a claim sheet shows: a time, in a view, or all views if `view` is None.
+    """What a claim sheet shows: a time, in one view or (if `view` is None) in all views.
 
     With `boxes` (by frame number, in `view`), each cell is a crop around the box (`crop_sheet.box_at`) with a margin.
     """
@@ -64,7 +64,7 @@ class _ClaimSheet:
         self._size = 0, 0
 
     def add(self, number: int, views: Sequence[Image]) -> None:
-        """Add a frame by its views; they are not kept."""
+        """Add a frame, given as its views; the views are not kept."""
         shown = [views[index] for index in self._indices]
         if self._cells is None:
             self._size = shown[0].shape[1], shown[0].shape[0]

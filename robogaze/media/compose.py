@@ -22,7 +22,7 @@ _FONT, _FONT_SCALE = cv2.FONT_HERSHEY_SIMPLEX, 0.5
 
 
 def panels(image: Image, layout: Layout) -> tuple[Image, ...]:
-    """All panels of a picture, in reading order. Raises ValueError if it cannot be divided evenly."""
+    """All panels of a picture, in reading order. Raises ValueError if the picture cannot be divided evenly."""
     height, width = image.shape[:2]
     if height % layout.rows or width % layout.columns:
         raise ValueError(f"a picture of {width}x{height} cannot be divided into {layout.rows}x{layout.columns} views")
@@ -48,7 +48,7 @@ def fit(image: Image, max_side_px: int) -> Image:
 
 
 def arranged(views: Sequence[Image], names: Sequence[str], columns: int | None = None) -> Image:
-    """Views of one size, each under its name, in the columns of `columns_of`; a single view is returned as it is."""
+    """Views of one size, each under its name, in the columns of `columns_of`; a single view is returned unchanged."""
     if len(views) == 1:
         return views[0]
     return sheet(views, names, columns or columns_of(len(views), _size(views[0])))
@@ -78,12 +78,14 @@ class FrameCanvas:
         return self._paper
 
     def views(self, picture: Image, divisor: int = 1) -> tuple[Image, ...]:
-        """The views in a picture, in reading order. All sides of the picture may be divided by `divisor`."""
+        """The views in a picture, in reading order. `divisor` is the number by which all sides of the picture were
+        divided.
+        """
         return tuple(self._places(picture, divisor))
 
     def divisor(self, least_side_px: int) -> int:
-        """The largest of 4, 2 and 1 by which a picture can be divided so that its views keep whole pixels and at least
-        this longer side.
+        """The largest of 4, 2 and 1 by which a picture can be divided: its views must keep whole pixels, and their
+        longer side must keep at least `least_side_px` pixels.
         """
         fitting = (by for by in (4, 2) if max(self.view_size) >= by * least_side_px)
         return next((by for by in fitting if not any(side % by for side in (*self.view_size, BAND_PX, GAP_PX))), 1)
@@ -126,7 +128,7 @@ def largest_form(
     """The grid in which views are largest, on a sheet whose longer side is at most `side_px`.
 
     `grids` are the columns and rows of cells to choose from; each cell has `views` views. Among forms with equally
-    large views, the one with the shortest longer side is chosen.
+    large views, the form whose longer side is shortest is chosen.
     """
     width, height = view_size
     above = BAND_PX if views > 1 else 0
@@ -147,7 +149,7 @@ def _size(image: Image) -> Size:
 
 
 def _band(label: str, width: int) -> NDArray[np.uint8]:
-    """A label on white, in smaller letters if it would not fit."""
+    """A label on white; the letters are smaller if the label does not fit otherwise."""
     band = np.full((BAND_PX, width, 3), _PAPER, dtype=np.uint8)
     wide = cv2.getTextSize(label, _FONT, _FONT_SCALE, 1)[0][0]
     scale = _FONT_SCALE * min(1.0, max(1, width - 2 * _MARGIN_PX) / max(1, wide))
@@ -181,7 +183,8 @@ _READ = {1: cv2.IMREAD_COLOR, 2: cv2.IMREAD_REDUCED_COLOR_2, 4: cv2.IMREAD_REDUC
 def decode_image(data: bytes, what: str, divisor: int = 1) -> Image:
     """A picture from an image file's bytes, its sides divided by 1, 2 or 4, rounded up.
 
-    A JPEG that is divided takes less time to read. Raises VideoError, naming `what`, if the bytes are not an image.
+    A JPEG takes less time to read if its sides are divided. Raises VideoError, naming `what`, if the bytes are not an
+    image.
     """
     pixels = cv2.imdecode(np.frombuffer(data, dtype=np.uint8), _READ[divisor]) if data else None
     if pixels is None:

@@ -42,7 +42,9 @@ def view_image(clip: DecodedClip, number: int, view: str) -> FrameImage:
 
 
 def magnified(clip: DecodedClip, numbers: Sequence[int], view: str, box: Box) -> FrameImage:
-    """A part of a view, in one or several frames, on one picture no larger than a frame's may be."""
+    """A part of a view, in one or several frames, on one picture; it is not larger than the picture of a frame
+    may be.
+    """
     index = clip.layout.active.index(view)
     originals = clip.originals(numbers)
     images = [originals[number][index] for number in numbers]

@@ -58,7 +58,7 @@ def crops(images: Sequence[Image], boxes: Sequence[Box], size: tuple[int, int] |
 
 
 def crop_size(boxes: Iterable[Box], view_size: tuple[int, int]) -> tuple[int, int]:
-    """Width and height in pixels of crops that contain the largest box with its margin; at most the view.
+    """Width and height in pixels of crops that contain the largest box with its margin; at most the size of the view.
 
     Neither side is less than two thirds of the other side.
     """
@@ -83,9 +83,9 @@ def _start(middle: float, length: int, whole: int) -> int:
 
 
 class CropSheet:
-    """`count` cells of pictures of one size (width, height), each as large as SIDE_PX and MAX_ZOOM allow.
+    """`count` cells with pictures of one size (width, height), each enlarged up to the limits SIDE_PX and MAX_ZOOM.
 
-    If a cell has several pictures, these are its views and have `names`.
+    If a cell has several pictures, the pictures are the views of the cell and have `names`.
     """
 
     def __init__(self, count: int, size: tuple[int, int], names: Sequence[str] = ("",)) -> None:

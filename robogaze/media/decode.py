@@ -1,8 +1,8 @@
 """Read the frames of a video, or of a part of it: one contract, several decoders.
 
-A decoder yields every frame that the file shows, in presentation order, upright (rotation applied), RGB, with its true
-time: a variable frame rate is kept, and what an edit list removes is not shown. It never skips or repeats a frame
-silently: a video that cannot be read to its end is a VideoError.
+A decoder yields every frame that the file shows, in presentation order, upright (rotation applied) and in RGB. Each
+frame has its true time: a variable frame rate is kept. What an edit list removes is not shown. A decoder never skips or
+repeats a frame silently: a video that cannot be read to its end is a VideoError.
 
 A part of a longer video is read without decoding what is before it: the decoder seeks to a key frame, and stops at the
 end of the part.
@@ -37,8 +37,8 @@ REENCODE = "re-encode it first (ffmpeg -i IN OUT.mp4)"
 class DecodedFrame:
     """A picture from a decoder: its time from the file's first picture, and how long it is shown, 0 if unknown.
 
-    `size` is its width and height. `convert` makes the RGB picture, which takes as long as decoding; in many clips only
-    a few pictures are used.
+    `size` is the width and height of the picture. `convert` makes the RGB picture, which takes as long as decoding; in
+    many clips only a few pictures are used.
     """
 
     time_s: float
@@ -84,8 +84,8 @@ def read_frames(
 ) -> Iterator[Frame]:
     """Yield the frames of a video, or of its part `[start_s, end_s)` in seconds from the file's first frame.
 
-    A frame belongs to the part that contains the middle of the time for which it is shown. So at a border between two
-    parts each frame belongs to exactly one part, even if the border was rounded.
+    A frame belongs to the part that contains the middle of the time for which it is shown. At a border between two
+    parts, each frame therefore belongs to exactly one part, even if the border was rounded.
 
     Raises InputError for an unknown decoder, VideoError if the file is missing, empty, not a video, without frames,
     damaged or truncated, changes its picture size, or ends before the part does. Some of these errors are found only at
@@ -102,7 +102,9 @@ def read_frames(
 
 
 def _timed(path: Path, first: DecodedFrame, rest: Iterator[DecodedFrame]) -> Iterator[Frame]:
-    """Frames with numbers and times. A frame is shown until the next one, the last as long as the file says."""
+    """Frames with numbers and times. A frame is shown until the next one; the last frame is shown for the time that the
+    file gives.
+    """
     start_s = round(first.time_s, 6)
     number, time_s, previous = 0, 0.0, first
     for decoded in rest:
@@ -129,7 +131,7 @@ def _where(number: int, time_s: float, start_s: float) -> str:
 
 
 def _part(path: Path, frames: Iterator[Frame], start_s: float, end_s: float) -> Iterator[Frame]:
-    """The frames of a part, numbered and timed from its first frame."""
+    """The frames of a part, numbered and timed from the first frame of the part."""
     first: Frame | None = None
     number, shown_until_s = 0, 0.0
     for frame in frames:

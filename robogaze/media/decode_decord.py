@@ -1,10 +1,11 @@
 """A second decoder: decord, for training code that already uses it.
 
-decord ignores edit lists and repeats a frame in place of one it cannot decode. So the pictures and their times come
-from the file's packets (which PyAV reads without decoding), and decord stops at the first repeat. It does not read AV1,
-some VP9, or open-ended recordings, and rotates pictures only in MP4 and MOV: such files are refused. It hides damage
-that still decodes, and a change of picture size, which it scales. On some damaged MP4 fragments it ends the process.
-For a part of a video it also decodes everything before.
+decord ignores edit lists, and it repeats a frame instead of a frame that it cannot decode. The list of pictures and
+their times is therefore taken from the file's packets (which PyAV reads without decoding), and decord stops at the
+first repeat. It does not read AV1, some VP9, or open-ended recordings, and it rotates pictures only in MP4 and MOV:
+files that it cannot read correctly are refused. decord hides damage that still decodes. It also hides a change of
+picture size, because it scales the pictures. On some damaged MP4 fragments, decord ends the process. For a part of a
+video, decord also decodes everything before the part.
 """
 
 from bisect import bisect_right

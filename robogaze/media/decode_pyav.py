@@ -1,8 +1,8 @@
 """The default decoder: PyAV (FFmpeg's libraries), with H.264, HEVC, VP9 and AV1.
 
-FFmpeg conceals or drops damaged data silently. So frames marked corrupt are refused, and every packet must give its
-picture. This does not find damage that still decodes to a picture: H.264 and AV1 usually fail on a few wrong bytes,
-HEVC and VP9 often do not. Such damage loses no frame.
+FFmpeg conceals or drops damaged data silently. Frames that are marked as corrupt are therefore refused, and every
+packet must give its picture. This check does not find damage that still decodes to a picture: H.264 and AV1 usually
+fail on a few wrong bytes, HEVC and VP9 often do not. Such damage loses no frame.
 """
 
 import math
@@ -50,7 +50,7 @@ def read(path: Path, start_s: float = 0.0) -> Iterator[DecodedFrame]:
 
 
 def _image(frame: VideoFrame, convert: VideoReformatter, quarters: int, path: Path) -> Image:
-    """The picture of a frame. Raises VideoError if it cannot be converted."""
+    """The picture of a frame. Raises VideoError if the frame cannot be converted."""
     try:
         pixels = np.asarray(convert.reformat(frame, format="rgb24").to_ndarray(), dtype=np.uint8)
     except av.error.FFmpegError as error:
@@ -61,7 +61,7 @@ def _image(frame: VideoFrame, convert: VideoReformatter, quarters: int, path: Pa
 def _seek(container: InputContainer, stream: VideoStream, path: Path, start_s: float) -> int:
     """Seek to the last key frame that is shown at or before a time; returns the time of the first frame, in ticks.
 
-    Raises VideoError if the file cannot be read from there.
+    Raises VideoError if the file cannot be read from this time on.
     """
     assert stream.time_base is not None, "an opened stream has a time base"
     first = next(container.decode(stream), None)
@@ -88,7 +88,7 @@ def _seek(container: InputContainer, stream: VideoStream, path: Path, start_s: f
 def open_video(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
     """A video's container and its one video stream.
 
-    Raises VideoError if it cannot be opened, has no or several video streams, or fails while it is in use.
+    Raises VideoError if the video cannot be opened, has no or several video streams, or fails while it is in use.
     """
     try:
         # Without "file:" a colon in a name would be read as a protocol. Only files are opened, no playlists.
@@ -110,7 +110,9 @@ def open_video(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
 
 
 def length_s(path: Path) -> float:
-    """The length that a file declares, in seconds; NaN if it does not. Raises VideoError if it cannot be opened."""
+    """The length that a file declares, in seconds; NaN if the file declares none. Raises VideoError if the file cannot
+    be opened.
+    """
     with open_video(path) as (container, stream):
         if stream.duration:
             return seconds(stream.duration, stream)
@@ -130,7 +132,7 @@ def _check_stream(stream: VideoStream, path: Path) -> None:
 def packets_of(
     container: InputContainer, stream: VideoStream, path: Path, start_s: float = 0.0
 ) -> Iterator["Packet[VideoStream]"]:
-    """The packets of a stream, the last one empty. Raises VideoError if one is damaged or missing."""
+    """The packets of a stream, the last one empty. Raises VideoError if a packet is damaged or missing."""
     number, first = -1, None
     for number, packet in enumerate(container.demux(stream)):
         if packet.is_corrupt:
@@ -189,7 +191,7 @@ class _PendingPictures:
             self.times.add(packet.pts)
 
     def remove(self, time: int) -> bool:
-        """Remove a decoded picture; False if an earlier one is missing."""
+        """Remove a decoded picture; False if an earlier picture is missing."""
         self.times.discard(time)
         return all(other > time for other in self.times)
 
@@ -199,7 +201,7 @@ def _decoded(
 ) -> Iterator[tuple[int, VideoFrame]]:
     """The frames in presentation order, each with its time in ticks.
 
-    Raises VideoError as soon as one is damaged or missing.
+    Raises VideoError as soon as a frame is damaged or missing.
     """
     codec = stream.codec_context.codec.canonical_name
     pending = _PendingPictures(codec)
@@ -226,7 +228,9 @@ def _damaged(path: Path, number: int, start_s: float, reason: str = "") -> Video
 
 
 def quarters_of(rotation: int, path: Path) -> int:
-    """By how many quarter turns, counter-clockwise, pictures are rotated. Raises VideoError for other angles."""
+    """The number of counter-clockwise quarter turns by which pictures are rotated. Raises VideoError for other
+    angles.
+    """
     if rotation % 90:
         raise VideoError(f"{path} is rotated by {rotation} degrees; {REENCODE}")
     return rotation // 90 % 4

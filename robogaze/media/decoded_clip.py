@@ -1,7 +1,7 @@
 """A decoded clip: decoded once, with its frames stored as the pictures that a model is shown.
 
-Each frame is passed to the observers, which measure it, and stored as JPEG, so that a report's evidence is byte for
-byte what the model saw. If few frames will be shown, only frames at a given rate are stored during decoding. The other
+Each frame is passed to the observers, which measure it, and stored as JPEG, so that a report's evidence has exactly the
+bytes that the model saw. If few frames will be shown, only frames at a given rate are stored during decoding. The other
 frames are read from the video again when they are shown. Pictures are in a temporary file, so that memory does not grow
 with the clip.
 """
@@ -51,9 +51,10 @@ Observer = Callable[[int, float, tuple[Image, ...]], None]
 class DecodedClip:
     """The pictures of one clip; close it to free them. Made by `decode_clip`.
 
-    `start_s` is the time of its first frame in its file, above 0 only for a part of a file. `source` is its file, which
-    `decoder` reads, None for a clip that is not from a file. `store` has its pictures. `evidence_pictures` are the
-    pictures that a stage made and names as evidence, as readers see them (`keep_evidence`): JPEG by id.
+    `start_s` is the time of its first frame in its file, above 0 only for a part of a file. `source` is the file of the
+    clip, which `decoder` reads; None for a clip that is not from a file. `store` holds the pictures of the clip.
+    `evidence_pictures` are the pictures that a stage made and names as evidence, as readers see them (`keep_evidence`):
+    JPEG by id.
     """
 
     def __init__(
@@ -82,7 +83,9 @@ class DecodedClip:
         self.store.close()
 
     def add_frame(self, time_s: float, views: Sequence[Image], *, encode: bool = True) -> None:
-        """Add the next frame; all frames have one size. Without `encode` its picture is made when it is shown."""
+        """Add the next frame; all frames have one size. Without `encode`, the picture of the frame is made when it is
+        shown.
+        """
         self.times_s.append(time_s)
         if self._canvas is None:
             self._canvas, self._scaled_down = self._begin(views[0])
@@ -109,7 +112,7 @@ class DecodedClip:
     def add_initial_frame(self, path: Path, first: Image) -> None:
         """Add a picture of the scene before the clip, with the layout of its first frame; its size may differ.
 
-        Raises VideoError if it is not a picture, or has another layout.
+        Raises VideoError if the file is not a picture, or if the picture has another layout.
         """
         image = open_picture(path, f"the initial frame {path}")
         message = f"the initial frame {path} does not have the layout of the clip"
@@ -135,8 +138,8 @@ class DecodedClip:
     def views(self, number: int, least_side_px: int | None = None) -> tuple[Image, ...]:
         """The views of a frame as its picture shows them, in reading order.
 
-        With `least_side_px`, they may be reduced to a half or a quarter, which takes less time, as long as their longer
-        side keeps that many pixels.
+        With `least_side_px`, the views may be reduced to a half or a quarter, which takes less time; their longer side
+        keeps at least this many pixels.
         """
         assert self._canvas is not None, "a clip has frames"
         divisor = 1 if least_side_px is None else self._canvas.divisor(least_side_px)
@@ -149,8 +152,8 @@ class DecodedClip:
     def each_original(self, numbers: Iterable[int]) -> Iterator[tuple[int, tuple[Image, ...]]]:
         """Frames by number, ascending, with their views at the size of the video.
 
-        They are read from the video again where the pictures are smaller; a clip without a source has its pictures
-        only. Raises VideoError if the video has changed since it was decoded.
+        They are read from the video again if the pictures are smaller; for a clip without a source, only its pictures
+        are used. Raises VideoError if the video has changed since it was decoded.
         """
         wanted = sorted(set(numbers))
         if self.source is None or not self._scaled_down:
@@ -186,9 +189,9 @@ class DecodedClip:
     ) -> FrameImage:
         """Several frames on one contact sheet, numbered outside the pictures.
 
-        They are scaled down, so that a sheet with `rows` rows (as many as columns if None) is no larger than
-        `max_side_px` or, if that is None, than a picture may be. If there are several views, no view is made smaller
-        than _LEAST_VIEW_PX.
+        The frames are scaled down, so that a sheet with `rows` rows (if None, the number of columns) is no larger than
+        `max_side_px`. If `max_side_px` is None, the limit is the largest size of a picture. If there are several views,
+        no view is made smaller than _LEAST_VIEW_PX.
         """
         grid = columns, rows or columns
         name = "S" + "-".join(str(number) for number in numbers) + ("" if max_side_px is None else f"@{max_side_px}")
@@ -211,8 +214,8 @@ class DecodedClip:
         return FrameImage(picture, label, self.store.add(jpeg))
 
     def largest_grid(self, grids: Sequence[tuple[int, int]], max_side_px: int) -> tuple[int, int]:
-        """The numbers of columns and rows, from the given ones, with which a sheet shows the largest views; the first
-        ones if several are equal.
+        """The numbers of columns and rows, among the given ones, that give the largest views on a sheet; the first of
+        several equal choices.
         """
         return max(grids, key=lambda grid: self._form_of_sheet(grid, max_side_px).zoom)
 

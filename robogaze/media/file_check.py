@@ -1,9 +1,9 @@
 """Check that a video file exists and is complete, before anything is decoded.
 
 A truncated video (an interrupted copy, a stopped writer) usually decodes silently to fewer frames. But MP4 and Matroska
-files consist of boxes that declare their own length, so a cut shows as a box that is longer than the file, and a hole
-in Matroska as something that is not a box. Counting frames against a declared count does not work: with an edit list,
-a video correctly shows fewer frames than are stored.
+files consist of boxes that declare their own length. A cut therefore shows as a box that is longer than the file, and a
+hole in Matroska shows as something that is not a box. Counting frames against a declared count does not work: with an
+edit list, a video correctly shows fewer frames than are stored.
 """
 
 from dataclasses import dataclass
@@ -128,7 +128,7 @@ def _element(file: BinaryIO, at: int) -> _Element | None:
 
 
 def _fits(element: _Element, tracks: list[dict[bytes, int]]) -> bool:
-    """Record the tracks that an element declares; False for a block that does not belong to one of them.
+    """Record the tracks that an element declares; False for a block that does not belong to one of these tracks.
 
     Blocks of a video are not laced. FFmpeg reads a block that breaks these rules as the end of the file.
     """

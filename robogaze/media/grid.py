@@ -1,8 +1,8 @@
 """Detect that a picture is a grid of views.
 
 DROID-style generators produce a 2x2 grid of three views and a black filler panel. Splitting a single view would be
-worse than missing a grid, which the user can name. So three conditions must hold in the first frame, and the filler
-must stay black to the end.
+worse than missing a grid, which the user can name. Therefore three conditions must hold in the first frame, and the
+filler must stay black to the end.
 """
 
 import cv2

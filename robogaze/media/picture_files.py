@@ -33,7 +33,7 @@ def open_picture(path: Path, what: str) -> Image:
 def picture_bytes(path: Path, what: str) -> bytes:
     """The content of a picture's file.
 
-    Raises VideoError, naming `what`, if it is missing, not a regular file, unreadable, or larger than MAX_BYTES.
+    Raises VideoError, naming `what`, if the file is missing, not a regular file, unreadable, or larger than MAX_BYTES.
     """
     try:
         # Without O_NONBLOCK, opening a FIFO waits for a writer.

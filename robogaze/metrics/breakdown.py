@@ -1,10 +1,10 @@
 """Scores by dimension or event type, and the confusion of dimensions.
 
-An event belongs to the group of its primary dimension (or its type), on both sides alike. A match counts in the group
-of each of its two events. The recall of a group sums the S of its reference events, whatever they were matched to. The
+On both sides, an event belongs to the group of its primary dimension (or its type). A match counts in the group of each
+of its two events. The recall of a group sums the S of its reference events, whatever they were matched to. The
 precision sums the S of its predicted events. An event that is found under another dimension therefore counts as found
-in its own group, and its prediction counts as correct in the other group; the confusion table counts such pairs. The F1
-of a group also requires the label: only matches within the group count, as in the released evaluator.
+in its own group, and its prediction counts as correct in the other group. The confusion table counts these pairs. The
+F1 of a group also requires the label: only matches within the group count, as in the released evaluator.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -76,9 +76,9 @@ def group_counts(
 def group_scores(sums: Matrix) -> Matrix:
     """Precision, recall and F1 from sums of group counts, shape (..., 5) to (..., 3), each in [0, 1].
 
-    Precision is NaN if nothing was predicted in the group, recall if it has no reference event. F1 is 2S / (N + M) with
-    S over the pairs whose events are both in the group: a found event with another label counts against it, so a group
-    that is never predicted has F1 0. NaN if neither side has an event.
+    Precision is NaN if nothing was predicted in the group; recall is NaN if the group has no reference event. F1 is 2S
+    / (N + M), where S is summed over the pairs whose events are both in the group. A found event with another label
+    counts against F1, so a group that is never predicted has F1 0. NaN if neither side has an event.
     """
     references, predictions, found, right, within = np.moveaxis(sums, -1, 0)
     whole = references + predictions
@@ -96,8 +96,8 @@ def confusion(
 ) -> Matrix:
     """A clip's events by their group on both sides, shape (groups + 1, groups + 1); the counts add up over clips.
 
-    Rows are the reference's groups, columns the prediction's. The last column counts missed events, the last row
-    spurious ones; the corner is 0. `groups` must hold every group that occurs (KeyError).
+    Rows are the reference's groups, columns the prediction's. The last column counts missed events, and the last row
+    counts spurious events; the corner is 0. `groups` must hold every group that occurs (KeyError).
     """
     place = {name: index for index, name in enumerate(groups)}
     counts = np.zeros((len(groups) + 1, len(groups) + 1))

@@ -2,11 +2,12 @@
 
 A control is made from the reference alone, with the similarities that its rule gives; the rule is a sentence that is
 printed with its row. A control whose description counts as right at any time is an upper bound: for the same guess of
-the time, no judge could give a higher score. An honest system may score less.
+the time, no judge could give a higher score. An honest system may score less than this upper bound.
 
-A floor is what a system can get without looking at the clip, compared by the same judge as the systems: `type_prior`
-predicts for every clip what is most frequent in the other clips, and `shuffled` moves a system's events to other clips.
-A system that does not score above its floor has not looked at the clip. The control "always clean" is a floor, too.
+A floor is the score that a system can get without looking at the clip, by the same judge as for the systems:
+`type_prior` predicts for every clip the most frequent events of the other clips, and `shuffled` moves a system's events
+to other clips. A system that does not score above its floor has not looked at the clip. The control "always clean" is a
+floor, too.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -52,10 +53,10 @@ class ControlPrediction:
 
 @dataclass(frozen=True)
 class Control:
-    """A control; `rule` says in a sentence what it reports and how its descriptions count.
+    """A control; `rule` is a sentence that says what the control reports and how its descriptions count.
 
-    An `oracle` gets its descriptions right by that rule, and its row is an upper bound. The rows of the other controls
-    are floors. `predict` returns None for a clip of unknown duration if the control needs the duration.
+    By its rule, all descriptions of an `oracle` count as right, and its row is an upper bound. The rows of the other
+    controls are floors. `predict` returns None for a clip of unknown duration if the control needs the duration.
     """
 
     name: str
@@ -67,7 +68,7 @@ class Control:
 def duration_s(annotation: ClipAnnotation) -> float | None:
     """How long a clip lasts: as annotated, else to the end of its last frame; None if neither is known.
 
-    The last frame is taken to last as long as the one before it, so a single frame has no duration.
+    The last frame is assumed to have the duration of the frame before it, so a single frame has no duration.
     """
     times_s = annotation.frame_times_s
     if annotation.duration_s is not None or times_s is None or len(times_s) < 2:
@@ -195,11 +196,10 @@ def shuffled(
     units: Sequence[Hashable],
     rng: np.random.Generator,
 ) -> dict[str, ClipAnnotation | None]:
-    """The system's report on another clip of the same stratum and of another unit, by the clip that the report is moved
-    to.
+    """For each clip, the report of the system on another clip of the same stratum and of another unit.
 
-    None if the system has no report on that other clip; no entry if there is no other clip. Spans keep their shares of
-    the clip if both durations are known.
+    None if the system has no report on the other clip; a clip has no entry if there is no other clip for it. Spans keep
+    their shares of the clip if both durations are known.
     """
     moved: dict[str, ClipAnnotation | None] = {}
     for stratum in dict.fromkeys(strata):

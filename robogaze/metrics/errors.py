@@ -6,12 +6,11 @@ placed" if IoU >= WELL_PLACED_IOU; events without a time count as overlapping. T
 a matched pair
     description   not the same event
     span          not well placed
-    dimension     different dimensions
-    (else no error: what such a pair lacks to 1 is attributed to none)
-a prediction without a match
+    dimension     different dimensions (else no error: if the score of this pair is below 1, no kind of error gets the
+                  difference) a prediction without a match
     duplicate     the same event as a matched reference that it overlaps with, and the two predictions share at least
                   half of the shorter one
-    split         likewise, but the two predictions lie apart: parts of one event
+    split         as for duplicate, but the two predictions share less than half: parts of one event
     span          the same event as a reference without a match, at another time
     description   well placed on a reference without a match, but not the same event
     spurious      none of these
@@ -23,7 +22,8 @@ a reference without a match
 If a rule fits several events, the event with the highest S is chosen, or the event with the highest IoU if the rule
 requires a well-placed event.
 
-The cost of a kind is what a metric gains when its errors are repaired and the clip is matched and scored again:
+The cost of a kind of error is what a metric gains when the errors of this kind are repaired and the clip is matched and
+scored again:
 
 missed                 a perfect prediction is added
 spurious, duplicate    the prediction is removed
@@ -33,10 +33,10 @@ description            S = 1
 split                  the matched prediction gets the spans of all parts, and the other parts are removed
 merged                 a copy of the prediction is added for the other reference, each with the spans of its reference
 
-The costs do not add up to 1 minus the metric, because repairs interact: two predictions for one reference can be moved
-to the same place, and only one of them is matched. A cost can be 0: a wrong dimension costs nothing in a metric that
-ignores dimensions (`desc_f1_dimension` does not ignore them). A cost can be negative, if the better match by weight has
-the lower S. In a clip without a scored prediction every reference is missed.
+The costs do not add up to 1 minus the metric, because repairs interact. For example, two predictions for one reference
+can be moved to the same place, and only one of them is matched. A cost can be 0: a wrong dimension costs nothing in a
+metric that ignores dimensions (`desc_f1_dimension` does not ignore them). A cost can be negative, if the better match
+by weight has the lower S. In a clip without a scored prediction every reference is missed.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -70,7 +70,7 @@ Rematch = Callable[[Sequence[AnnotatedEvent], Sequence[AnnotatedEvent], Matrix],
 
 @dataclass(frozen=True, slots=True)
 class EventError:
-    """An error with its events, as indices; None where it has no event on that side.
+    """An error with its events, as indices; None on a side on which the error has no event.
 
     For a duplicate or a split part `reference` is the event that is reported twice; for a merged event `prediction` is
     the event that covers two references.
@@ -168,7 +168,7 @@ def analyse_errors(
 
 
 def classify_errors(clip: MatchedClipEvents) -> tuple[EventError, ...]:
-    """All errors of a clip, each once: those of matched pairs, of predictions, of references."""
+    """All errors of a clip, each once: the errors of matched pairs, of predictions, and of references."""
     unmatched = [reference for reference in range(len(clip.references)) if reference not in clip.prediction_of]
     matched = set(clip.prediction_of.values())
     of_predictions = [

@@ -1,8 +1,8 @@
-"""The evaluator released with GLIDE, number for number, so that published tables can be compared.
+"""The evaluator released with GLIDE, reproduced number for number, so that published tables can be compared.
 
-It is frozen: behaviour that differs from the paper, or that makes no sense, is kept and marked "Quirk" with its number
-in docs/metrics/conventions.md. The evaluator was read from a copy of the release's evaluation/evaluator.py. It was not
-verified that the paper's tables were made by this version.
+The evaluator is frozen: behaviour that differs from the paper, or that makes no sense, is kept and marked "Quirk" with
+its number in docs/metrics/conventions.md. The evaluator was read from a copy of the release's evaluation/evaluator.py.
+It was not verified that the paper's tables were made by this version.
 
 The following is not reproduced, because it happens before scoring: a judge that fails and therefore rates 0, a rating
 that is cut to a whole number, and interval ends that the release's own report writer cuts to whole seconds.
@@ -37,8 +37,7 @@ def score(clips: Sequence[ReleasedClip]) -> ReleasedScores:
 
     The metrics are desc_precision, desc_recall, desc_f1, iou_precision, iou_recall, f1_iou and miou in [0, 1], and
     mean_rating in 0..BEST_RATING, over all videos together. Raises ValueError if two videos have the same name and the
-    later one has no report, because the release would then compare the reference of one video with the report of the
-    other.
+    later one has no report. The release would then compare the reference of one video with the report of the other.
     """
     named: dict[str, ReleasedClip] = {}
     for clip in clips:
@@ -85,8 +84,8 @@ def _fps(frame_times_s: Sequence[float]) -> float | None:
 def _iou(a: AnnotatedEvent, b: AnnotatedEvent, fps: float | None) -> float:
     """Overlap in seconds.
 
-    Quirk A'7: 1 for two events without duration, even if they lie apart: both without intervals, or both with moments
-    only.
+    Quirk A'7: 1 for two events without duration, even if they do not touch: both without intervals, or both with
+    moments only.
     """
     (some, long_a), (others, long_b) = _intervals(a, fps), _intervals(b, fps)
     if some != others:
@@ -97,8 +96,8 @@ def _iou(a: AnnotatedEvent, b: AnnotatedEvent, fps: float | None) -> float:
 def _intervals(finding: AnnotatedEvent, fps: float | None) -> tuple[bool, list[Span]]:
     """Whether an event has intervals, and its intervals that have a length.
 
-    Seconds in a file are used unchanged. Otherwise, a moment, which has no length in the release, is a span of one
-    frame here, so a span no longer than a frame counts as a moment.
+    Seconds in a file are used unchanged. Otherwise, a moment is a span of one frame here, while it has no length in the
+    release. A span no longer than a frame therefore counts as a moment.
     """
     if finding.written is not None and finding.written.unit == "seconds":
         intervals = finding.written.intervals

@@ -1,8 +1,8 @@
-"""The evaluator released with RoboGaze, number for number, so that published tables can be compared.
+"""The evaluator released with RoboGaze, reproduced number for number, so that published tables can be compared.
 
-It is frozen: behaviour that differs from the paper, or that makes no sense, is kept and marked "Quirk" with its number
-in docs/metrics/conventions.md. The evaluator was read from scripts/evaluate.py in a public fork of the release that
-changes the taxonomy. It was not verified that nothing else differs.
+The evaluator is frozen: behaviour that differs from the paper, or that makes no sense, is kept and marked "Quirk" with
+its number in docs/metrics/conventions.md. The evaluator was read from scripts/evaluate.py in a public fork of the
+release that changes the taxonomy. There may be other differences; this was not verified.
 
 The following is not reproduced, because it belongs to reading and not to scoring: one prediction that is used for
 several clips because of its bare name, broken reference files that are ignored, frame numbers written as text that
@@ -70,7 +70,7 @@ def score(clips: Sequence[ReleasedClip], taxonomy: Mapping[str, Collection[str]]
     The frames of a clip are used to convert events that are not written in frames (`AnnotatedEvent.written`) to frames.
     The metrics are MEANS over the clips with a reference event, and clean_accuracy, detection_precision,
     detection_recall and detection_f1 over all clips with a prediction. `per_dimension` are means over all clips with a
-    prediction in which either side names the dimension. All have four digits.
+    prediction in which either side names the dimension. All scores have four digits.
     """
     ordered = sorted(clips, key=lambda clip: _natural(clip.id))
     # Quirk A6.2: a clip without a prediction leaves every figure, so half a run may look perfect.
@@ -127,8 +127,8 @@ def _frames(finding: AnnotatedEvent, fps: float) -> tuple[int, int]:
     """The frames nearest to the start and end of an event; (0, 0), as in the release, if it has no time.
 
     In the release, an event has one interval, from the start of its first span to the end of its last span. Frames in a
-    file are used unchanged. Otherwise, a moment, which is a span of one frame here, is treated as written with start =
-    end: a span no longer than a frame has no length.
+    file are used unchanged. Otherwise, a moment (a span of one frame here) is treated as written with start = end: a
+    span no longer than a frame has no length.
     """
     if finding.written is not None and finding.written.unit == "frames":
         starts, ends = zip(*finding.written.intervals, strict=True)
@@ -243,7 +243,7 @@ def _bounds(columns: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
     """The 26th and the 976th of a thousand resampled means, for each column of values over the same clips.
 
     Quirk A5: clips are drawn from all data sets together. The release restarts the generator for each figure, so one
-    draw serves all.
+    draw serves all figures.
     """
     count = len(columns[0])
     if not count:

@@ -1,20 +1,20 @@
 """Every metric: its definition, its computation from sums of rows, and its mean over clips.
 
-S is the similarity of a matched pair, N is the number of predicted events (judgeable ones, see `tally`), and M is the
-number of reference events.
+S is the similarity of a matched pair, N is the number of predicted events (only judgeable events, see `tally`), and M
+is the number of reference events.
 
 `micro`   over the corpus, as GLIDE does: from the sums of all rows. A prediction on a clean clip lowers the precision.
 `macro`   over clips, as RoboGaze does: the mean of each clip's own value. Metrics of events are averaged over the clips
           whose reference has events; a prediction on a clean clip does not count here. Clean accuracy, detection and
-          the recall of severe events have one value for the corpus, which is the same under both names.
+          the recall of severe events have one value for the corpus, which is the same for `micro` and `macro`.
 
 A value that would be 0/0 is NaN and is excluded from the mean and its n. A clip with references and no prediction has
-no precision (0/0), but recall 0 and F1 0, so it stays in the means of recall and F1. In the released evaluator it stays
-in them only if the prediction file exists and is empty.
+no precision (0/0), but recall 0 and F1 0, so it stays in the means of recall and F1. In the released evaluator, the
+clip stays in these means only if the prediction file exists and is empty.
 
 Normalisation is "loose", by all events, unless a name ends in `_strict`. Strict normalisation is by the events that
-overlap in time with any event of the other side (RoboGaze, Table 20), so events at a wrong time are excluded before
-counting. Severities are weights as in RoboGaze, A.2.4: a missed reference event of severity k adds k to the
+overlap in time with any event of the other side (RoboGaze, Table 20). Events at a wrong time are therefore excluded
+before counting. Severities are weights as in RoboGaze, A.2.4: a missed reference event of severity k adds k to the
 denominator. Fields that a prediction leaves blank count against it (see `tally`).
 """
 
@@ -38,8 +38,8 @@ class Metric:
     """A number in [0, 1], higher is better, NaN if undefined.
 
     `title` is its name in tables. `level` is "clip" for a metric that every clip has, so that there is a mean over
-    clips, and "corpus" for one that has a single value for a corpus. `of` computes it from sums of rows, shape (...,
-    columns) to (...). `counted` are the columns whose sum is the n of the micro value, in `unit`.
+    clips. It is "corpus" for a metric that has a single value for a corpus. `of` computes it from sums of rows, shape
+    (..., columns) to (...). `counted` are the columns whose sum is the n of the micro value, in `unit`.
     """
 
     name: str
@@ -89,7 +89,7 @@ def _severity_weighted_f1(sums: Matrix) -> Matrix:
 
 def _doubled_share(field: str, top: str) -> Callable[[Matrix], Matrix]:
     """Twice a sum, divided by the number of references that have a field plus the number of predictions that should
-    have it; NaN if there are references and none has the field.
+    have it. NaN if there are references and none of them has the field.
     """
 
     def value(sums: Matrix) -> Matrix:
@@ -260,7 +260,7 @@ def with_clip_values(rows: Matrix) -> Matrix:
     """Rows extended by the columns that the means over clips need, so that these means are also functions of sums.
 
     Shape (..., columns) to (..., columns + 2 * metrics of events): a row is followed by the clip's own value of each
-    metric (0 if undefined), then by whether it is defined (1 or 0).
+    metric (0 if undefined), then by 1 for each defined value and 0 for each undefined value.
     """
     values = np.stack([metric.per_clip(rows) for metric in _MEANS], axis=-1)
     defined = ~np.isnan(values)
@@ -285,7 +285,7 @@ def micro_n(sums: Matrix) -> Matrix:
 
 
 def macro_n(sums: Matrix) -> Matrix:
-    """The number of clips behind each macro value, those in which it is defined, shape (..., metrics)."""
+    """The number of clips behind each macro value (the clips in which the value is defined), shape (..., metrics)."""
     defined = iter(np.moveaxis(_means(sums)[1], -1, 0))
     return np.stack([next(defined) if metric.level == "clip" else metric.n(sums) for metric in _ALL], axis=-1)
 

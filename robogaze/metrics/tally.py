@@ -9,17 +9,17 @@ Three rules decide what is counted:
   as finding the clip clean: a clip is correctly clean only if the prediction is complete and covers every dimension
   that the reference covers.
 * A predicted event is judgeable if the reference's author looked for, or found an event in, its dimension or one of its
-  secondary dimensions. It is also judgeable if the reference does not say which dimensions were looked for, or if the
-  predicted event names no dimension. A predicted event that is not judgeable is neither right nor wrong: it is counted
-  separately, as `unjudgeable`, and must not be matched.
-* There is no such rule for references: a reference event is missed whether or not the system looks for its dimension.
+  secondary dimensions. A predicted event is also judgeable if the reference does not say which dimensions were looked
+  for, or if the predicted event names no dimension. A predicted event that is not judgeable is neither right nor wrong:
+  it is counted separately, as `unjudgeable`, and must not be matched.
+* References have no rule of this kind: a reference event is missed even if the system does not look for its dimension.
   The number of reference events in dimensions that the system does not look for is counted as
   `references_not_looked_for`.
 
 A field that a prediction leaves blank (time, dimension, severity) never raises a score: if the reference gives the
-field, the blank counts as wrong, and a prediction without a match counts against every metric of that field. Only
-fields that the reference itself leaves blank are excluded: a metric of a field excludes predictions matched to a
-reference event without the field, and clips in which no reference event has the field.
+field, the blank counts as wrong. A prediction without a match counts against every metric of this field. Only fields
+that the reference itself leaves blank are excluded. A metric of a field excludes predictions matched to a reference
+event without the field, and clips in which no reference event has the field.
 """
 
 import math
@@ -290,7 +290,7 @@ def _overlap_counts(iou: Matrix) -> dict[str, float]:
 
 
 def _looked_for(event: AnnotatedEvent, dimensions: frozenset[str] | None) -> bool:
-    """Whether an author who looked for these dimensions would have reported such an event."""
+    """Whether an author who looked for these dimensions would have reported this event."""
     return (
         dimensions is None or event.dimension is None or not dimensions.isdisjoint((event.dimension, *event.secondary))
     )

@@ -47,7 +47,7 @@ class _PromptRow(BaseModel):
 
 
 def read_prompts(path: Path) -> dict[str, str]:
-    """The prompt of each clip id. Raises InputError with file and line for what does not fit."""
+    """The prompt of each clip id. Raises InputError with file and line for a row that does not fit."""
     found: dict[str, str] = {}
     for source, row in read_rows(path, _PromptRow):
         clip_id = row.clip_id or (None if row.path is None else stem_of(row.path.stem))
@@ -59,7 +59,9 @@ def read_prompts(path: Path) -> dict[str, str]:
 
 
 def prompt_key(clips: Sequence[ReadClip]) -> str:
-    """The name of the key that every clip with a report has. Raises InputError if there is none."""
+    """The name of the key that every clip with a report has. Raises InputError if no key is known for every clip with a
+    report.
+    """
     scored = [clip for clip in clips if clip.candidate is not None]
     for name, key in KEYS.items():
         if all(key(clip) is not None for clip in scored):

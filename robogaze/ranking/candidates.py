@@ -30,9 +30,9 @@ class JudgedClaim:
 class Candidate:
     """A clip with a report that judges something.
 
-    `id` is the clip's id, with the name of its run if several runs have a clip of that id. `prompt` is what it was
-    generated from. `dimensions` has the state of each dimension: its coverage, or `undecided` if it was looked at and
-    something failed. `faulty_s` is the total time of its events in seconds.
+    `id` is the clip's id, with the name of its run if several runs have a clip of that id. `prompt` is the prompt that
+    the candidate was generated from. `dimensions` has the state of each dimension: its coverage, or `undecided` if it
+    was looked at and something failed. `faulty_s` is the total time of its events in seconds.
     """
 
     id: str
@@ -81,7 +81,7 @@ def _claim(belief: Belief, claim: Claim) -> JudgedClaim:
 
 
 def _dimensions(report: Report) -> dict[str, DimensionState]:
-    """An undecided hypothesis is a claim of its own; its dimension is undecided only because of a failure."""
+    """An undecided hypothesis is a separate claim; its dimension is undecided only because of a failure."""
     failed = {failure.dimension for failure in report.failures}
     return {
         name: coverage.state if coverage.state == "not_examined" or failed.isdisjoint({name, None}) else "undecided"

@@ -41,8 +41,8 @@ class _ScoreRow(BaseModel):
 
 @dataclass(frozen=True)
 class Label:
-    """Whether most of a clip's labels call it usable, and whether any reports a severe failure; the latter is None if
-    no label says.
+    """Whether most of a clip's labels call it usable, and whether any label reports a severe failure (None if no label
+    says).
     """
 
     usable: bool

@@ -47,8 +47,8 @@ class RankedCandidate:
     """A candidate with its rank, 1 for the best.
 
     `risks` are sorted, the largest first. `tied` are the ids of other candidates with the same usability. `tiebreak` is
-    what decided between this candidate and the tied candidate before it (for the first one, the tied candidate after
-    it); it is empty without a tie.
+    what decided between this candidate and the tied candidate before it. For the first candidate, it is what decided
+    between this candidate and the tied candidate after it. It is empty without a tie.
     """
 
     rank: int
@@ -72,7 +72,7 @@ class Unranked:
 
 @dataclass(frozen=True)
 class PromptRanking:
-    """The candidates of a prompt, best first, and those without a rank. `wanted` is the number to keep of all
+    """The candidates of a prompt, best first, and the candidates without a rank. `wanted` is the number to keep of all
     candidates, with and without a rank.
     """
 
@@ -83,7 +83,7 @@ class PromptRanking:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The ids of all candidates, those without a rank last."""
+        """The ids of all candidates; candidates without a rank are last."""
         return (*(ranked.candidate.id for ranked in self.ranked), *(clip.id for clip in self.unranked))
 
     @property
@@ -115,7 +115,7 @@ def usability(candidate: Candidate, weights: RankingWeights) -> float:
 
 
 def risks(candidate: Candidate, weights: RankingWeights) -> tuple[Risk, ...]:
-    """What lowers the usability, the largest first; dimensions in the same state together."""
+    """What lowers the usability, the largest first; dimensions in the same state are combined."""
     found = [
         Risk(claim.belief, claim.type, claim.severity, claim.confidence, 1, risk_of(claim, weights))
         for claim in candidate.claims

@@ -45,8 +45,8 @@ _COLUMNS = (
 class Ranking:
     """The result of `robogaze.rank`.
 
-    `key` is what groups clips into prompts. `unplaced` are clips without a report whose prompt is not known.
-    `screening` is None without labels.
+    `key` is the name of the property that groups clips into prompts. `unplaced` are clips without a report whose prompt
+    is not known. `screening` is None without labels.
     """
 
     config: RankingConfig
@@ -120,14 +120,14 @@ def rank(
     The runs hold the reports: a run folder, a folder of reports, JSONL, or loaded reports, as for `robogaze.compare`.
     `keep` is a number of candidates of each prompt (an int), or a share of them (a float up to 1). `prompts` names the
     prompt of each clip id (a manifest, or a table with `clip_id` and `prompt_id`); by default it is in the reports.
-    `weights` are a name in judges/ranking/ or a YAML file.
+    `weights` is a name in judges/ranking/ or a YAML file.
 
     `labels` (`clip_id`, `usable`, and `severe` if known) are used to measure how usable the kept part is, for the rule
-    and for the other measures in `scores`: a table with a column for each measure, or scores by measure and clip id.
-    Every measure is compared with the measure `baseline`, with intervals at `level`. `mixed` allows reports of
+    and for the other measures in `scores`. `scores` is a table with a column for each measure, or scores by measure and
+    clip id. Every measure is compared with the measure `baseline`, with intervals at `level`. `mixed` allows reports of
     different domains or pipelines.
 
-    Raises InputError for what cannot be read, and if no prompt has two candidates.
+    Raises InputError for input that cannot be read, and if no prompt has two candidates.
     """
     config = _config(keep=keep, baseline=baseline, level=level, mixed=mixed)
     sources = named_sources(runs)
@@ -156,7 +156,7 @@ def _config(**settings: Any) -> RankingConfig:
 def _grouped(
     clips: Sequence[ReadClip], prompts: Path | str | Mapping[str, str] | None
 ) -> tuple[str, dict[str, list[ReadClip]], tuple[Unranked, ...]]:
-    """The name of the key, the clips by prompt, and those whose prompt is not known and that have no report."""
+    """The name of the key, the clips by prompt, and the clips that have no report and no known prompt."""
     if not any(clip.candidate for clip in clips):
         raise InputError("no clip has a report with any judged dimension; run `robogaze score` first")
     if prompts is None:

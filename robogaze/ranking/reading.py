@@ -1,4 +1,4 @@
-"""The clips of runs: those with a report that judges something, and the others with the reason."""
+"""The clips of runs: each has a report that judges something, or a reason why it has none."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -31,8 +31,8 @@ class ReadClip:
 def read_clips(sources: Sequence[NamedSource], *, mixed: bool) -> tuple[ReadClip, ...]:
     """The clips of all runs; ids that several runs share get the name of the run.
 
-    Raises InputError for what is not a report, for two reports on a clip, and, unless `mixed`, for reports of different
-    domains or pipelines.
+    Raises InputError for input that is not a report, for two reports on a clip, and, unless `mixed`, for reports of
+    different domains or pipelines.
     """
     origins: dict[tuple[str, str], str] = {}
     clips: list[ReadClip] = []

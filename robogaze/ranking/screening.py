@@ -1,9 +1,9 @@
 """How usable the kept part is according to people's labels, for the rule and for other measures.
 
-The precision of a prompt is the usable share of the candidates to keep (P@50: of its better half). If a measure gives
-equal values at the edge of the kept part, the precision is the mean over all choices among the candidates with these
-values; so `random` is exact. A place that stays empty because candidates have no rank counts as not usable. Means are
-over prompts, with Student's interval; differences are paired by prompt.
+The precision of a prompt is the usable share of the candidates to keep (for P@50, of the better half). If a measure
+gives equal values at the edge of the kept part, the precision is the mean over all choices among the candidates with
+these values; the result of `random` is therefore exact. A place that stays empty because candidates have no rank counts
+as not usable. Means are over prompts, with Student's interval; differences are paired by prompt.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ Key = tuple[Any, ...] | None
 
 @dataclass(frozen=True)
 class MeasureResult:
-    """The precision of the kept part, and the share of it that has a severe failure; means over prompts.
+    """The precision of the kept part, and the share of severe failures in the kept part; both are means over prompts.
 
     `difference` is its precision minus the baseline's; None for the baseline.
     """
@@ -52,8 +52,8 @@ class MeasureResult:
 class Screening:
     """The measures on the prompts whose candidates all have labels.
 
-    `usable` is the share of usable candidates. `left_out` are the other prompts, with the number of candidates without
-    a label.
+    `usable` is the share of usable candidates. `left_out` are the prompts with missing labels, each with the number of
+    candidates without a label.
     """
 
     precision: str
@@ -68,7 +68,7 @@ class Screening:
 def labelled_prompts(
     prompts: Sequence[PromptRanking], labels: Mapping[str, Label]
 ) -> tuple[list[PromptRanking], dict[str, int]]:
-    """The prompts whose candidates all have a label, and the number of missing labels of the others."""
+    """The prompts whose candidates all have a label, and the number of missing labels of the other prompts."""
     missing = {prompt.prompt: sum(clip_id not in labels for clip_id in prompt.ids) for prompt in prompts}
     whole = [prompt for prompt in prompts if not missing[prompt.prompt]]
     return whole, {name: number for name, number in missing.items() if number}
@@ -151,7 +151,7 @@ def kept_shares(keys: Sequence[Key], wanted: int) -> list[float]:
 
 
 def _kept_part(keys: Sequence[Key], prompt: PromptRanking, labels: Mapping[str, Label]) -> tuple[float, float]:
-    """The precision of a prompt, and the share of severe failures in what is kept; NaN if not known."""
+    """The precision of a prompt, and the share of severe failures in the kept part; NaN if not known."""
     shares, found = kept_shares(keys, prompt.wanted), [labels[clip_id] for clip_id in prompt.ids]
     usable = sum(share for share, label in zip(shares, found, strict=True) if label.usable)
     severe, kept = sum(share for share, label in zip(shares, found, strict=True) if label.severe), sum(shares)

@@ -16,7 +16,7 @@ DEFAULT = "default"
 
 
 class VerdictWeights(Data):
-    """How far a hypothesis is believed, by its verdict; a merged one is part of another."""
+    """How far a hypothesis is believed, by its verdict; a merged hypothesis is part of another hypothesis."""
 
     unverified: Fraction
     rejected: Fraction
@@ -26,7 +26,7 @@ class DimensionWeights(Data):
     """The probability that a dimension hides a fault for which the clip cannot be used, by how far the dimension was
     judged.
 
-    `undecided` is for a dimension that was looked at, where something failed.
+    `undecided` is for a dimension that was looked at, but where something failed.
     """
 
     partial: Fraction
@@ -35,7 +35,9 @@ class DimensionWeights(Data):
 
 
 class RankingWeights(Data):
-    """judges/ranking/NAME.yaml. `severity` has a probability for every level from 1 to 5, which never decreases."""
+    """judges/ranking/NAME.yaml. `severity` has a probability for every level from 1 to 5; a higher level never has a
+    lower probability.
+    """
 
     schema_version: Literal[1]
     id: Name
@@ -55,10 +57,9 @@ class RankingWeights(Data):
 
 
 def read_weights(name_or_path: str | Path) -> RankingWeights:
-    """The weights with a name, or those of a YAML file.
+    """The weights with a name, or the weights of a YAML file.
 
-    Raises InputError with the known names if there are no such weights, and DomainError with file and line if the
-    weights are invalid.
+    Raises InputError with the known names for unknown weights, and DomainError with file and line for invalid weights.
     """
     known = {path.stem: path for path in sorted((resource_folder("judges") / "ranking").glob("*.yaml"))}
     path = known.get(str(name_or_path), Path(name_or_path))

@@ -25,7 +25,7 @@ figure { margin: 0; } figcaption { font-size: .8rem; } img { max-width: 100%; bo
 
 
 def as_text(rendered: RenderedStage) -> str:
-    """The requests as text; an image is shown as its caption (as it is sent before the image) and its size in
+    """The requests as text; an image is shown as its caption (the text that is sent before the image) and its size in
     brackets.
     """
     return "\n\n".join([_text(number, request) for number, request in enumerate(rendered.requests, start=1)])
@@ -108,7 +108,7 @@ def as_page(rendered: RenderedStage) -> str:
 
 
 def _section(number: int, rendered: RenderedRequest, shown: set[str]) -> str:
-    """One request; images in `shown` are on the page already, and the others are added to it."""
+    """One request; images in `shown` are on the page already, and the other images are added to the page."""
     parts: list[str] = []
     figures: list[str] = []
     for part in (*rendered.request.parts, ""):

@@ -1,7 +1,7 @@
 """Runs a pipeline up to a stage and collects the requests of that stage.
 
-No model is queried. The answers of earlier stages are taken from a run folder where it has them. Otherwise they are the
-simplest valid answers (`robogaze.backends.rehearsal`).
+No model is queried. The answers of earlier stages are taken from a run folder if it has them. Answers that the run
+folder does not have are the simplest valid answers (`robogaze.backends.rehearsal`).
 """
 
 from collections.abc import Mapping
@@ -36,8 +36,8 @@ class RenderedRequest:
 class RenderedStage:
     """The requests of a stage about one clip.
 
-    `requests` is empty for a stage that queries no model, and where earlier answers leave nothing to ask; `note` then
-    says which of these is the case. `run` is the run folder with the answers of earlier stages, None if the simplest
+    `requests` is empty for a stage that queries no model, and if earlier answers leave nothing to ask; `note` then says
+    which of the two is the case. `run` is the run folder with the answers of earlier stages, None if the simplest
     answers are used. `made_up` counts the answers that the run folder lacks.
     """
 
@@ -81,7 +81,9 @@ async def render_clip(
 
 
 def clip_of_run(run: Path, clip_id: str) -> ManifestEntry:
-    """A clip of a run folder, as the run scored it. Raises InputError that lists the clips if there is no such clip."""
+    """A clip of a run folder, as the run scored it. Raises InputError that lists the clips if the run does not have
+    this clip.
+    """
     models_of_run(run)  # raises if the folder holds no run
     stored = StoredRun(run)
     paths = {line.clip_id: line.path for line in stored.lines}
@@ -118,7 +120,9 @@ def _report(run: Path, clip_id: str) -> Report:
 
 @dataclass
 class RunAnswers(RehearsalBackend):
-    """Answers requests as a run did, by stage, subject and attempt; the simplest answer where the run has none."""
+    """Answers requests with the answers of a run, by stage, subject and attempt; if the run has no answer, with the
+    simplest answer.
+    """
 
     report: Report
     answers: AnswerStore

@@ -66,7 +66,7 @@ def to_json(value: Any) -> Any:
 
 
 def without(value: Any, *names: str) -> Json:
-    """The fields of a data class as JSON, without the named ones."""
+    """The fields of a data class as JSON, except the named fields."""
     return only(value, *(field.name for field in fields(value) if field.name not in names))
 
 
@@ -292,7 +292,7 @@ def _flip(flip: Flip) -> Json:
 
 
 def agreement_json(result: AgreementResult) -> Json:
-    """The agreement of annotators, the settled events and those that need adjudication."""
+    """The agreement of annotators, the settled events and the events that need adjudication."""
     panel = result.annotation_set
     return {
         "schema_version": 1,

@@ -98,7 +98,9 @@ class RunSummary(Generic[Counted]):
 
     @cached_property
     def coverage(self) -> dict[str, dict[str, int]]:
-        """The number of reports by coverage state, for each dimension of the domain and each that a report names."""
+        """The number of reports by coverage state, for each dimension of the domain and for each other dimension that a
+        report names.
+        """
         named = dict.fromkeys((*self.domain.dimensions, *(name for report in self.reports for name in report.coverage)))
         found = Counter((name, coverage.state) for report in self.reports for name, coverage in report.coverage.items())
         return {name: {state: found[name, state] for state in get_args(CoverageState)} for name in named}
@@ -141,7 +143,7 @@ def nothing_found(dimensions: Iterable[str], domain: Domain | None) -> str:
 
 
 def without_event(report: Report, domain: Domain | None) -> str:
-    """The dimensions of a report without events that have no fault, and those that are undecided."""
+    """For a report without events: the dimensions that have no fault, and the dimensions that are undecided."""
     undecided, examined = report.undecided_dimensions, covered(report)
     free = [name for name in examined if name not in undecided]
     found = nothing_found(free, domain) if free or not examined else "no event found"

@@ -1,8 +1,9 @@
 """The clips that arrive in folders and manifests; a clip has arrived once its file is complete.
 
-A file is complete if its size, its modification time and those of its sidecars have not changed for `settled_s`, and if
-its boxes are whole (`check_whole`). A file that stays incomplete for `broken_s` is passed on and counted as unreadable.
-Names that start with `.` or `~`, and names such as `cup.part.mp4` or `cup.mp4.tmp`, belong to writers and are ignored.
+A file is complete if its boxes are whole (`check_whole`), and if the size and modification time of the file and of its
+sidecars have not changed for `settled_s`. A file that stays incomplete for `broken_s` is passed on and counted as
+unreadable. Names that start with `.` or `~`, and names such as `cup.part.mp4` or `cup.mp4.tmp`, belong to writers and
+are ignored.
 
 A manifest may grow: its last line counts once it ends with a newline. A line may name a file before it exists.
 """
@@ -43,7 +44,7 @@ class ClipPlace:
 
 @dataclass(frozen=True)
 class Arrival:
-    """A complete clip. Its entry has a checkpoint and a clip id; `key` identifies the file or the line."""
+    """A complete clip. The entry of the clip has a checkpoint and a clip id; `key` identifies the file or the line."""
 
     key: str
     entry: ManifestEntry
@@ -140,7 +141,9 @@ class Arrivals:
         return tuple(self._faults.values())
 
     def _gone(self, present: dict[str, Stamp], now_s: float) -> Iterator[Arrival]:
-        """The complete clips that are not there any more; a clip with the same stamp elsewhere was renamed."""
+        """The complete clips that have disappeared; a clip was renamed, and is left out, if its stamp is found at
+        another place.
+        """
         files = {stamp[0] for stamp in present.values()}
         self._deleted -= present.keys()
         for key in sorted(self._seen.keys() - present.keys()):
@@ -214,7 +217,7 @@ def _videos(folder: Path) -> list[_Listed]:
 
 
 def _lines(manifest: Path) -> list[_Listed]:
-    """The lines of a manifest; a clip id is unique in a checkpoint. If several lines have the same id, the last one
+    """The lines of a manifest; a clip id is unique in a checkpoint. If several lines have the same id, the last line
     counts.
     """
     found = {}

@@ -44,10 +44,11 @@ async def bench_async(
         out: The folder for the comparison; the run folder of a checkpoint is in it, under its name.
         baseline: The checkpoint to compare with; all pairs are compared by default.
         model: See `score`, also for the following arguments. domain: The name of a built-in domain, or the folder of a
-            custom one.
+            custom domain.
         pipeline: A pipeline of the domain.
-        concurrency: The maximum number of requests per model, and of clips, at once.
-        decoder: `pyav`, `decord`, or one of another package.
+        concurrency: The maximum number of requests per model at the same time; also the maximum number of clips at the
+            same time.
+        decoder: `pyav`, `decord`, or a decoder of another package.
         options: How each run is done; `max_calls` and `max_cost_usd` apply to each checkpoint.
         environ: The environment variables that hold the API keys of servers.
 

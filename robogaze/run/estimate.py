@@ -1,8 +1,8 @@
 """Estimates the calls, tokens and cost of a run before the first call.
 
-The estimate is the mean of the finished clips if there are enough of them. Otherwise a few clips are rehearsed: they go
-through the pipeline with their real pictures, and every request gets the simplest answer that lets the pipeline examine
-every dimension.
+The estimate is the mean of the finished clips if there are enough of them. Without enough finished clips, a few clips
+are rehearsed. They go through the pipeline with their real pictures, and every request gets the simplest answer that
+lets the pipeline examine every dimension.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ _ENOUGH = 5
 
 @dataclass(frozen=True)
 class CostEstimate:
-    """The calls, tokens and cost of `clips` clips: the mean over `sample` clips times their number.
+    """The calls, tokens and cost of `clips` clips: the mean over `sample` clips times the number of clips.
 
     `completion_tokens` and `cost_usd` are (minimum, maximum), None if not known, for example without a price. If
     `measured`, the sample consists of finished clips; otherwise it was rehearsed, with every dimension examined and no

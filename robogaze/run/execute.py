@@ -5,10 +5,10 @@
             ...
     run.summaries, run.unreadable, run.stopped                # the result
 
-A clip with a report in the run folder is finished, unless one of its requests got no answer; then it is scored again. A
-clip that cannot be read is counted, and the other clips are scored. A clip on which a model fails gets a report with
-the status partial or unscored. A run ends early only if it raises RunStopped: an exhausted budget stops it at once;
-pending answers of a batch stop it after all clips have written their requests.
+A clip with a report in the run folder is finished. It is scored again only if one of its requests got no answer. A clip
+that cannot be read is counted, and the other clips are scored. A clip on which a model fails gets a report with the
+status partial or unscored. A run ends early only if it raises RunStopped. An exhausted budget stops it at once; pending
+answers of a batch stop it after all clips have written their requests.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
@@ -52,10 +52,10 @@ class ScoringRun:
     """A run over clips, made by `open_run`; as a context manager it unlocks its folder at the end.
 
     `summaries` are the summaries of the reports by clip id, in the order of the clips after the end of the run.
-    `scored` are the ids of the clips that this start scored. `stopped` is the reason why the run ended early, None if
-    it did not. `environ` holds the API keys of servers. `models`, if given, replace the models of the setup, and
-    `answers` is their cache. If `is_whole`, the entries are all clips of the run: clips that were unreadable in earlier
-    starts and are not among the entries are dropped.
+    `scored` are the ids of the clips that this start scored. `stopped` is the reason why the run ended early; None if
+    the run did not end early. `environ` holds the API keys of servers. `models`, if given, replace the models of the
+    setup, and `answers` is their cache. If `is_whole`, the entries are all clips of the run: clips that were unreadable
+    in earlier starts and are not among the entries are dropped.
     """
 
     entries: Sequence[ManifestEntry]
@@ -105,7 +105,9 @@ class ScoringRun:
         self._finish()
 
     def reports(self) -> Iterator[Report]:
-        """The reports, in the order of the clips; with a run folder, each is read from it when it is needed."""
+        """The reports, in the order of the clips; with a run folder, each report is read from the folder when it is
+        needed.
+        """
         for clip_id in self.summaries:
             report = self._reports.get(clip_id) if self.folder is None else self.folder.stored.report(clip_id)
             if report is not None:
@@ -197,8 +199,8 @@ def open_run(
     """Plan a run over clips and lock its folder; nothing is scored yet. Use the run as a context manager.
 
     Samples and shards identify clips by their paths relative to `root`, by default the working directory. `models` are
-    open models that replace those of the setup, and `answers` is their cache; the caller closes both. `is_whole` says
-    that the entries are all clips of the run.
+    open models that replace the models of the setup, and `answers` is their cache; the caller closes both. `is_whole`
+    says that the entries are all clips of the run.
 
     Raises OptionError for invalid options, InputError for invalid clips, and RunError for a folder that is in use or
     contains another run.

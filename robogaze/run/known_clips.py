@@ -38,7 +38,7 @@ def as_known(stored: StoredRun, arrivals: Mapping[str, Arrival]) -> Mapping[str,
 
 
 def _with_line(entry: ManifestEntry, line: ManifestLine, stored: StoredRun) -> ManifestEntry:
-    """An entry with the id of its line and, if it has a report, the fields of the line."""
+    """An entry with the clip id of its line; if this clip has a report, also with the fields of the line."""
     known = entry.with_(clip_id=line.clip_id)
     if not stored.has_report(line.clip_id):
         return known

@@ -1,7 +1,7 @@
 """Merges runs, such as the shards of a run.
 
 Runs are merged only if their configurations are equal. A clip that is in several runs is kept once, with its most
-complete report, or the first of equally complete ones. The merged runs are not changed.
+complete report, or with the first of several equally complete reports. The merged runs are not changed.
 """
 
 import os
@@ -88,7 +88,7 @@ def _missing(shards: Sequence[str | None]) -> tuple[str, ...]:
 
 
 def _merge_clips(source: StoredRun, run: RunFolder) -> int:
-    """Add the clips of a run to another; return the number of clips with a report in both."""
+    """Add the clips of a run to another run; return the number of clips with a report in both."""
     repeated, lines = 0, [_moved(line, source.root, run) for line in source.lines]
     run.add(*lines)
     for line in lines:

@@ -58,8 +58,8 @@ class MonitorCounts:
 
 @dataclass(frozen=True)
 class MonitoredCheckpoint:
-    """A checkpoint whose clips are scored: its rates as a tracker gets them, its run folder, and whether it passed the
-    gate (True without one).
+    """A checkpoint whose clips are scored: its rates in the form that a tracker gets, its run folder, and whether it
+    passed the gate (True without a gate).
     """
 
     step: int
@@ -82,23 +82,25 @@ class Monitor:
     """Scores clips in another process while a model is trained.
 
     `submit` copies the clip into a queue and returns. A thread writes the clips, and a process scores them with
-    `robogaze score --watch`. When the queue is full, the new clip is dropped and counted. After the Monitor is made, it
-    raises nothing into the training: failures are logged to the logger `robogaze` and counted.
+    `robogaze score --watch`. When the queue is full, the new clip is dropped and counted. After it is made, the Monitor
+    raises no errors in the training: failures are logged to the logger `robogaze` and counted.
 
-    Use it in one process of a distributed training.
+    Use the Monitor in one process of a distributed training.
 
     Args:
         out: The folder for the clips (`clips.jsonl`, `clips/`), a run folder for each checkpoint (`step_001000/`), the
             comparison of the checkpoints (`index.html`), and the messages of the process (`monitor.log`).
         model: See `score`, also for the following three arguments. domain: The name of a built-in domain, or the folder
-            of a custom one.
+            of a custom domain.
         pipeline: A pipeline of the domain.
-        concurrency: The maximum number of requests per model, and of clips, at once.
+        concurrency: The maximum number of requests per model at the same time; also the maximum number of clips at the
+            same time.
         track: `KIND:PROJECT` of an experiment tracker; each complete checkpoint is logged at its step.
-        per_checkpoint: The number of clips of a checkpoint; by default a checkpoint is complete once a later one has
-            clips.
+        per_checkpoint: The number of clips of a checkpoint; by default, a checkpoint is complete once a later
+            checkpoint has clips.
         gate: A file of rules that each checkpoint must pass; see `should_stop`.
-        baseline: The checkpoint, such as `step_001000`, or the path of a run to compare with; the first by default.
+        baseline: The checkpoint to compare with (such as `step_001000`), or the path of a run; by default, the first
+            checkpoint.
         outage_s: How long to wait for a server that cannot be reached, before the process is started again.
         queue_size: The number of clips that may wait to be written.
 
@@ -171,9 +173,9 @@ class Monitor:
                 (frames, height, width, 3). Frames are copied.
             step: The training step; clips of one step are a checkpoint.
             prompt: The instruction that the clip was generated from.
-            prompt_id: An id that is the same for the clips of all checkpoints that were generated from the same prompt.
+            prompt_id: The id of the prompt; clips generated from the same prompt have the same id in all checkpoints.
                 name: The clip's id, the same in every checkpoint; by default the name of the file, or `clip_000` for
-                the first clip of a step, and so on. A clip of the same step and name replaces an earlier one.
+                the first clip of a step, and so on. A clip of the same step and name replaces an earlier clip.
             fps: The frame rate of frames.
 
         Returns: False if the clip was dropped (the queue is full or the Monitor is closed) or cannot be used.
@@ -205,7 +207,9 @@ class Monitor:
         return MonitorCounts(**{name: counts[name] for name in names}, queued=queued, failures=failures)
 
     def completed(self) -> tuple[MonitoredCheckpoint, ...]:
-        """The checkpoints that became complete since the last call; after a restart, also those of earlier starts."""
+        """The checkpoints that became complete since the last call; after a restart, also the checkpoints of earlier
+        starts.
+        """
         with self._lock:
             found, self._completed = tuple(self._completed), []
         return found

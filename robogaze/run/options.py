@@ -13,7 +13,7 @@ class RunOptions:
     """How a run is done. No option changes the result for a clip.
 
     Args:
-        out: The run folder; without one, nothing is kept after the process ends.
+        out: The run folder; without a run folder, nothing is kept after the process ends.
         shard: The shard to score, as `3/8`; all clips by default.
         limit: Score a random sample of this many clips.
         seed: The seed of the random order of the clips.

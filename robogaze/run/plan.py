@@ -1,6 +1,6 @@
 """The plan of a run: its clips without duplicates, and which of them are still to be scored.
 
-Files are identified by their content, so each is read once. Later starts do not read a file again unless its size or
+Files are identified by their content, so each file is read once. Later starts read a file again only if its size or
 modification time differs from the run folder's manifest.
 """
 
@@ -34,10 +34,10 @@ class RunPlan:
     """The clips of a run, and which of them are to be scored.
 
     `clips` are all clips by id, in the order in which they were given; `finished` are the clips with a report; `tasks`
-    are the others, in the order in which they are scored. `repeated` are files that are duplicates of another clip.
-    `replaced` maps each clip whose report is out of date to what changed ("file" or "instruction"); these clips are
-    scored again. `added` are the ids that the run folder's manifest does not list, `removed` those that only the
-    manifest lists; both are empty for a new run.
+    are the other clips, in the order in which they are scored. `repeated` are files that are duplicates of another
+    clip. `replaced` maps each clip whose report is out of date to what changed ("file" or "instruction"); these clips
+    are scored again. `added` are the ids that the run folder's manifest does not list, and `removed` are the ids that
+    only the manifest lists; both are empty for a new run.
     """
 
     clips: Mapping[str, RunClip]
@@ -108,7 +108,7 @@ def _is_scored_again(summary: ReportSummary, retry_failed: bool) -> bool:
 
 
 def _changes(clips: Mapping[str, RunClip], folder: RunFolder | None) -> tuple[Sequence[str], Sequence[str]]:
-    """The ids that the run folder's manifest does not list, and those that only it lists."""
+    """The ids that the run folder's manifest does not list, and the ids that only the manifest lists."""
     known = {} if folder is None else {line.clip_id: line for line in folder.lines}
     if folder is None or not known:
         return (), ()
@@ -144,7 +144,7 @@ class _Contents:
 
 
 def _line(entry: ManifestEntry, contents: _Contents) -> ManifestLine:
-    """The manifest line of a clip. Raises VideoError if its file or its initial frame cannot be read."""
+    """The manifest line of a clip. Raises VideoError if the clip's file or its initial frame cannot be read."""
     stamp = _stamp(entry.path)
     content = contents.of(entry, **stamp)
     given = {name: getattr(entry, name) for name in ManifestLine.model_fields if name in ManifestEntry.model_fields}

@@ -36,7 +36,8 @@ class RunResult:
     """The reports of a run, in the order of its clips; iterate it, or turn it into a data frame.
 
     `unreadable` are the clips without a report; they count in every denominator. `stopped` is the reason why the run
-    ended early, None if it did not. `folder` is the run folder with its page `index.html`, None without one.
+    ended early; None if the run did not end early. `folder` is the run folder with its page `index.html`; None without
+    a run folder.
     """
 
     reports: Reports
@@ -88,7 +89,7 @@ async def score_async(
     options: RunOptions | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> RunResult:
-    """Score clips: report what failed in each, when, why and how badly.
+    """Score clips: report what failed in each clip, when, why and how badly.
 
     Args:
         paths: Videos, folders of videos, or manifests (.jsonl).
@@ -97,16 +98,16 @@ async def score_async(
         layout: `single`, or `ROWSxCOLUMNS:name,name,...` for views in a grid; recognised by default.
         model: `KIND:NAME[@URL]`, or a YAML file of models. Without a model, RoboGaze reports only what it can measure
             in the frames, and no clip is called clean.
-        domain: The name of a built-in domain, or the folder of a custom one.
+        domain: The name of a built-in domain, or the folder of a custom domain.
         pipeline: A pipeline of the domain; the default depends on whether a model is given.
-        concurrency: The maximum number of requests per model, and of clips, at once.
-        decoder: `pyav`, `decord`, or one of another package.
+        concurrency: The maximum number of requests per model at the same time; also the maximum number of clips at the
+            same time.
+        decoder: `pyav`, `decord`, or a decoder of another package.
         out: The folder for reports, frames and answers; needed to resume.
         options: How the run is done: sample, shard, engine, limits of calls and cost.
         environ: The environment variables that hold the API keys of servers.
 
-    Returns:
-        The reports. A clip that cannot be read, or on which a model fails, does not stop the others.
+    Returns: The reports. A clip that cannot be read, or on which a model fails, does not stop the other clips.
 
     Raises:
         InputError: A path does not exist, or a file is invalid.

@@ -1,7 +1,7 @@
 """Shards, samples and the order of a run.
 
-All of them follow from a hash of the clip and depend neither on the machine nor on other clips. A clip stays in its
-shard when clips are added, and a run that is stopped early has scored a random sample of its clips.
+Shards, samples and the order follow from a hash of the clip; they do not depend on the machine or on other clips. A
+clip stays in its shard when clips are added, and a run that is stopped early has scored a random sample of its clips.
 """
 
 import os
@@ -60,7 +60,9 @@ def written_shards(run: Path) -> tuple[Path, ...]:
 
 
 def check_count(run: Path, count: int) -> None:
-    """Raise RunError if a run was divided into another number of shards before; clips would be scored twice."""
+    """Raise RunError if a run was divided into another number of shards before, because clips would then be scored
+    twice.
+    """
     for path in written_shards(run):
         before = path.name.rpartition("-")[2]
         if before != f"{count}":
@@ -76,7 +78,9 @@ def random_order(seed: int) -> Callable[[str], str]:
 
 
 def sample(entries: Sequence[ManifestEntry], limit: int, seed: int, root: Path) -> tuple[ManifestEntry, ...]:
-    """A random sample of `limit` entries, in their order; a larger sample contains a smaller one of the same seed."""
+    """A random sample of `limit` entries, in their order; a larger sample contains every smaller sample of the same
+    seed.
+    """
     order = random_order(seed)
     chosen = {id(entry) for entry in sorted(entries, key=lambda entry: order(_name(entry, root)))[:limit]}
     return tuple(entry for entry in entries if id(entry) in chosen)

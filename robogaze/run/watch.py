@@ -8,9 +8,10 @@ Each checkpoint has its own run folder, `OUT/CHECKPOINT`, as `score` and `bench`
 comparison of the checkpoints. Nothing else is stored, so a watch that is killed is resumed like a run: a clip with a
 report is finished.
 
-A checkpoint is complete when all clips that arrived are scored and `per_checkpoint` clips are there. Without that
-number, it is complete once a clip of a later checkpoint is there, or once nothing has arrived for `quiet_s`. At the end
-of the watch every checkpoint is complete. If more clips arrive afterwards, the checkpoint is yielded again.
+A checkpoint is complete when all clips that arrived are scored and `per_checkpoint` clips are there. Without
+`per_checkpoint`, a checkpoint is complete once a clip of a later checkpoint is there, or once nothing has arrived for
+`quiet_s`. At the end of the watch every checkpoint is complete. If more clips arrive afterwards, the checkpoint is
+yielded again.
 """
 
 import asyncio
@@ -58,7 +59,7 @@ class WatchOptions:
         until_idle_s: End the watch when nothing has arrived for this time.
         per_checkpoint: The number of clips of a checkpoint.
         gate: Rules that each checkpoint must pass; the watch ends at the first checkpoint that fails a rule. baseline:
-            The checkpoint, or the path of a run, to compare with; the first checkpoint by default.
+            The checkpoint to compare with, or the path of a run; the first checkpoint by default.
         page: Write the pages.
         settled_s: A file is complete if it has not changed for this time.
         broken_s: A file that stays incomplete for this time is counted as unreadable.
@@ -80,7 +81,7 @@ class WatchOptions:
 
 @dataclass(frozen=True)
 class CheckpointResult:
-    """A checkpoint that became complete. `again` is True if it was complete before and more clips came.
+    """A checkpoint that became complete. `again` is True if the checkpoint was complete before and more clips came.
 
     `comparison` holds the complete checkpoints and the baseline; None while there is only one checkpoint, or no
     baseline. `checks` are the rules of the gate, applied to this checkpoint.
@@ -96,7 +97,7 @@ class CheckpointResult:
 
     @property
     def step(self) -> int:
-        """The last number in the name, 0 without one."""
+        """The last number in the name; 0 without a number."""
         return step_of(self.name) or 0
 
     @property
@@ -137,8 +138,8 @@ class _Checkpoint:
 class Watch:
     """Scores the clips of paths as they appear.
 
-    `stopped` is the reason why the watch ended early, None if it did not. `complete` are the latest results by
-    checkpoint, in the order of their steps.
+    `stopped` is the reason why the watch ended early; None if the watch did not end early. `complete` are the latest
+    results by checkpoint, in the order of their steps.
     """
 
     def __init__(
@@ -213,7 +214,7 @@ class Watch:
         return watching.until_idle_s is not None and idle_s >= watching.until_idle_s
 
     def _enter(self, arrived: Arrived) -> None:
-        """Note the clips to score: clips that are new or have changed, and clips that have disappeared unscored."""
+        """Note the clips to score: new clips, changed clips, and clips that disappeared before they were scored."""
         for arrival in (*arrived.complete, *arrived.gone):
             checkpoint = self._checkpoint(arrival.checkpoint)
             if checkpoint.done.get(arrival.key) != arrival and checkpoint.waiting.get(arrival.key) != arrival:
@@ -284,7 +285,7 @@ class Watch:
         arrivals: Mapping[str, Arrival],
         entries: Mapping[str, ManifestEntry],
     ) -> None:
-        """Note what a run has scored. If it stopped early, the clips without a result keep waiting."""
+        """Note what a run has scored. If the run stopped early, the clips without a result keep waiting."""
         self.stopped = run.stopped
         unreadable = {clip.uri for clip in run.unreadable}
         checkpoint.unanswered = {}
@@ -353,7 +354,7 @@ class Watch:
     def _compared(self) -> Comparison | None:
         """The complete checkpoints against the baseline; None while the baseline is not there.
 
-        Raises InputError for a baseline that cannot be compared, if there is a gate.
+        If there is a gate, raises InputError for a baseline that cannot be compared.
         """
         runs = {result.name: result.folder for result in self.complete if result.summaries}
         baseline = self._watching.baseline

@@ -1,7 +1,7 @@
 """The answers that several stages share, and how their fields are narrowed for one clip.
 
 The field names are the paper's (RoboGaze, A.3). For each clip, types and dimensions are narrowed to those of the
-domain, cited frames to those that were shown, and times to the length of the clip.
+domain, cited frames to the shown frames, and times to the length of the clip.
 """
 
 import json
@@ -24,7 +24,7 @@ ShareAnswer = Annotated[float, Field(ge=0, le=1)]
 
 @dataclass(frozen=True)
 class _InOrder:
-    """Keeps types apart that differ only in the order of their values: `typing` caches them as one."""
+    """Keeps types separate if they differ only in the order of their values: `typing` caches these types as one."""
 
     values: tuple[str | int, ...]
 
@@ -77,7 +77,7 @@ def span_in(duration_s: float) -> Any:
     """The type of a span: two times in seconds, within a clip of this length.
 
     Prompts round the length to hundredths of a second. The schema has the same rounded number as the prompt, and the
-    check accepts this number as the end of the clip; `Clip.clamp` cuts what is above the exact length.
+    check accepts this number as the end of the clip. `Clip.clamp` cuts times above the exact length.
     """
     rounded = round(duration_s, 2) or duration_s
     time = Annotated[float, Field(ge=0, le=max(duration_s, rounded), json_schema_extra={"maximum": rounded})]
@@ -148,7 +148,7 @@ def list_answer(name: str, item: type[BaseModel], limit: int, least: int = 0) ->
 
 
 def keyed_answer(name: str, item: type[Answer], keys: Iterable[str], *, may_miss: bool = False) -> type[Answer]:
-    """A contract with one record for each key; a server that enforces grammars cannot omit any.
+    """A contract with one record for each key; a server that enforces grammars cannot omit any record.
 
     With `may_miss`, an answer that omits keys is accepted, and the omitted keys are None. A server without grammars
     then does not lose the rest of its answer.

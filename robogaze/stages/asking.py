@@ -2,7 +2,7 @@
 
 A query is a prompt, rendered strictly, with images; the answer must fit its contract. An invalid answer is sent back
 with the error, up to three tries. A query with more images than its model accepts is not sent. Every request is
-recorded in the ledger: which images were shown, how it ended and what it cost.
+recorded in the ledger: which images were shown, how the request ended and what it cost.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -51,10 +51,10 @@ class Query:
     """A query of a stage.
 
     `subject` distinguishes the queries of one stage (a dimension, a group of windows, a round). `images` come first in
-    the request, `extra_images` after what is known about the clip. `contract` is the type of the answer; `check`
-    returns an error that the contract cannot express, or None. `constrained` is False where the model may reason
-    before it answers, so that no schema is sent. `sample` distinguishes independent answers to the same prompt.
-    With `hide_suspicions` the model is not shown what the observations found suspicious.
+    the request; `extra_images` come after what is known about the clip. `contract` is the type of the answer; `check`
+    returns an error that the contract cannot express, or None. `constrained` is False if the model may reason before it
+    answers; then no schema is sent. `sample` distinguishes independent answers to the same prompt. With
+    `hide_suspicions`, the model is not shown the suspicions of the observations.
     """
 
     stage: str
@@ -125,7 +125,7 @@ class Asker:
         raise NoAnswer(_failure(query, FailureKind.INVALID_ANSWER, message))
 
     def request(self, query: Query, parts: Parts, model: Model, attempt: int) -> Request:
-        """The request that a query becomes; `parts` alternate text and images."""
+        """The request that is made from a query; `parts` alternate text and images."""
         decoding = model.config.decoding
         if query.temperature is not None:
             decoding = decoding.with_(temperature=query.temperature, seed=(decoding.seed or 0) + query.sample)

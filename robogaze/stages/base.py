@@ -1,8 +1,8 @@
 """The base class of a stage, which is one step of a diagnosis.
 
-The fields of a stage are its parameters in a pipeline's YAML; unknown keys are refused. A stage declares which slots
-of the context it reads and writes, and which prompts it renders with which variables, so that the whole pipeline is
-checked before the first request.
+The fields of a stage are its parameters in a pipeline's YAML; unknown keys are refused. A stage declares the slots of
+the context that it reads and writes, and the prompts that it renders, with their variables. The whole pipeline can
+therefore be checked before the first request.
 """
 
 from collections.abc import Mapping
@@ -36,11 +36,15 @@ class Stage(Data):
         return None
 
     def examines(self) -> bool:
-        """Whether the stage looks for faults; a frame that is shown to no such stage is reported as unseen."""
+        """Whether the stage looks for faults; a frame that is not shown to any stage that looks for faults is reported
+        as unseen.
+        """
         return False
 
     def covers(self, domain: Domain) -> frozenset[str]:
-        """The dimensions that the stage can examine: if it finds nothing, it saw no fault there."""
+        """The dimensions that the stage can examine: if the stage finds nothing, it saw no fault in these
+        dimensions.
+        """
         return frozenset()
 
     def covers_partly(self, domain: Domain) -> frozenset[str]:

@@ -38,7 +38,7 @@ _AT_ONCE = 8
 
 
 class ContextVariables(TypedDict):
-    """The variables of the prompt `context`: the known facts about the clip; None for unknown ones.
+    """The variables of the prompt `context`: the known facts about the clip; an unknown fact is None.
 
     `has_pictures` says whether the request contains images. `clip_text` is the domain's name for the instruction.
     """
@@ -82,7 +82,7 @@ class ModelClient(Asker):
     def frames_within(self, role: str, spans: Sequence[Span], rate_fps: float) -> tuple[int, ...]:
         """The frames inside some spans, at the rate of the role's model or at `rate_fps` if that is higher.
 
-        A span without a frame at that rate gives the frame at its middle; no spans give no frames.
+        A span without a frame at this rate gives the frame at its middle; without spans there are no frames.
         """
         clip = self.clip
         regime = self.model(role).config.frames.at_least(rate_fps, clip.duration_s)
@@ -94,7 +94,7 @@ class ModelClient(Asker):
         return self.model(role).config.frames.at_least(least_fps, self.clip.duration_s).rate_fps
 
     def show(self, role: str, frames: Sequence[int]) -> tuple[FrameImage, ...]:
-        """Frames as the model of a role is shown them: one image per frame, or contact sheets."""
+        """Frames in the form in which the model of a role sees them: one image per frame, or contact sheets."""
         if self.model(role).config.present == "frames":
             self.decoded_clip.make_pictures(frames)
             return tuple(self.decoded_clip.frame_image(number) for number in frames)
@@ -120,8 +120,8 @@ class ModelClient(Asker):
     async def ask_all(self, queries: Iterable[Query], context: Context) -> tuple[Any, ...]:
         """Send several queries in parallel; the result of a query without a valid answer is its NoAnswer.
 
-        All are sent before any error is raised, so that a batch contains every request of the round. An iterator is
-        read in a thread, a few queries at a time, because making a query also makes its pictures.
+        All queries are sent before any error is raised, so that a batch contains every request of the round. An
+        iterator is read in a thread, a few queries at a time, because making a query also makes its pictures.
         """
         first_round, results, remaining = self._rounds + 1, list[Any](), iter(queries)
         while group := await on_core(lambda: tuple(islice(remaining, _AT_ONCE))):

@@ -2,9 +2,10 @@
 
 A merged hypothesis adds its evidence to the event it was merged into, and its dimension (as secondary) if a critic
 merged across dimensions. Duplicates that no critic compared are merged here. Accepted hypotheses from different answers
-are one event if they have the same type, and so the same dimension, and their spans reach `merge_iou`; the event has
-the union of their spans. Two hypotheses from one answer stay separate, because the model saw both. Faults of different
-dimensions or types at one time also stay separate: a cause is an event in each dimension in which it is visible.
+are one event if they have the same type (and therefore the same dimension), and if their spans reach `merge_iou`. The
+event has the union of their spans. Two hypotheses from one answer stay separate, because the model saw both. Faults of
+different dimensions or types at one time also stay separate: a cause is an event in each dimension in which it is
+visible.
 """
 
 from collections.abc import Sequence
@@ -64,7 +65,7 @@ def merge_duplicates(
 ) -> tuple[Hypothesis, ...]:
     """Merge accepted hypotheses of one physical event into the first of them.
 
-    The first hypothesis gets the union of all their spans and the highest confidence among them.
+    The first hypothesis gets the union of all spans and the highest confidence.
     """
     merged: dict[str, Hypothesis] = {}
     for hypothesis in hypotheses:

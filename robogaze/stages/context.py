@@ -35,8 +35,8 @@ class Context:
     `dimensions` are the dimensions that the pipeline can examine in this clip; `partial_dimensions` are further
     dimensions in which it can find some types. `coverage` has an entry for every dimension of the domain. `scanned` are
     disjoint windows that cover the clip; a window without an answer has no notes. `whole_clip_frames` are the frames
-    shown in answered requests about the whole clip and all dimensions; None if there is no such request. `notes` are
-    sentences for the report on what a stage could not do in this clip.
+    shown in answered requests about the whole clip and all dimensions; None without a request of this kind. `notes` are
+    sentences for the report; each says what a stage could not do in this clip.
     """
 
     clip: Clip

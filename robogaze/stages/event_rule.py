@@ -1,7 +1,7 @@
 """Rules over signals, each of which indicates an event type, with the confidence of their findings.
 
-Confidence is counted on clips with known events: the share of correct findings among the rule's findings whose peak was
-at least as high. Without counts a finding has no confidence (None).
+The confidence of a finding is counted on clips with known events: it is the share of correct findings among the rule's
+findings with a peak at least equal to the peak of this finding. Without counts a finding has no confidence (None).
 """
 
 from itertools import pairwise
@@ -15,7 +15,7 @@ from robogaze.evidence import SignalRule
 
 
 class ConfidenceStep(Data):
-    """The number of correct findings among those whose peak reached `peak`."""
+    """The number of correct findings among the findings whose peak reached `peak`."""
 
     peak: float
     correct: int = Field(ge=0)
@@ -23,7 +23,7 @@ class ConfidenceStep(Data):
 
     @property
     def share(self) -> float:
-        """The share that was correct, with one correct and one wrong finding added."""
+        """The share of correct findings, with one correct and one wrong finding added."""
         return (self.correct + 1) / (self.of + 2)
 
 
@@ -39,9 +39,9 @@ class WeakThreshold(Data):
 class EventRule(SignalRule):
     """A rule with the event type that it indicates and the prompt that describes a finding.
 
-    The steps of `confidence` are in order, from the threshold outward, and the confidence never falls. `report_only` is
-    the reason why the findings are reported without an event; empty if they become events. If the findings become
-    events, `weak_threshold` may report weaker findings.
+    The steps of `confidence` are in order, from the threshold outward, and the confidence never decreases from step to
+    step. `report_only` is the reason why the findings are reported without an event; empty if they become events. If
+    the findings become events, `weak_threshold` may report weaker findings.
     """
 
     dimension: Name
@@ -84,7 +84,9 @@ class EventRule(SignalRule):
         return self.at(self.weak_threshold.value).with_(report_only=self.weak_threshold.reason, merge_gap_s=0.0)
 
     def confidence_at(self, peak: float) -> float | None:
-        """The confidence of a finding with this peak: that of the last step it reaches; None without steps."""
+        """The confidence of a finding with this peak: the confidence of the last step that the peak reaches; None
+        without steps.
+        """
         if not self.confidence:
             return None
         reached = [step for step in self.confidence if self.sign * peak >= self.sign * step.peak]

@@ -27,7 +27,7 @@ def placed_contract(contract: type[P], frames: Sequence[int], views: Sequence[st
 
 
 def place_error(field: str, faults: Sequence[Answer], views: Sequence[str]) -> str | None:
-    """The first error in the places of a list of faults that the contract cannot express; None without one."""
+    """The first error that the contract cannot express, in the places of a list of faults; None without an error."""
     for number, fault in enumerate(faults):
         if not isinstance(fault, PlaceAnswer):
             continue

@@ -5,10 +5,10 @@ asked. Without rules the stage only provides the measurements to later stages.
 
 A finding that a rule's explanation (the camera moves) rejects becomes a rejected hypothesis with the explanation and
 its measured value. A finding of a `report_only` rule, or a finding between a rule's weak threshold and its threshold,
-also becomes a rejected hypothesis: too few such findings are correct to report an event. These findings leave the
-dimension undecided, even a dimension that no rule covers.
+also becomes a rejected hypothesis. Too few findings of this kind are correct to report them as events. These findings
+leave the dimension undecided, even a dimension that no rule covers.
 
-If a signal could not be measured, its rule has no answer. All such gaps are reported. If the gaps exceed the allowance
+If a signal could not be measured, its rule has no answer. All these gaps are reported. If the gaps exceed the allowance
 of the pipeline, the rule's dimension is not examined, and a failure gives the reason.
 
 A dimension whose rules find few of its possible faults is partially covered (`partial`): a finding is an event, but a
@@ -62,8 +62,8 @@ _SPANS_SHOWN = 3
 class MeasureVariables(TypedDict):
     """The variables of a description.
 
-    `view` is None for a clip with one view, `place` None for the whole picture. `peak`, in `unit`, is the value of the
-    rule's reported signal at the finding's peak.
+    `view` is None for a clip with one view, and `place` is None for the whole picture. `peak`, in `unit`, is the value
+    of the rule's reported signal at the finding's peak.
     """
 
     view: str | None
@@ -77,7 +77,7 @@ class MeasureVariables(TypedDict):
 class Allowance(Data):
     """How much of a view may be unmeasured while the dimension still counts as examined; nothing by default.
 
-    `share` is a share of the frames, `stretch_s` the longest duration without a measurement.
+    `share` is a share of the frames, and `stretch_s` is the longest duration without a measurement.
     """
 
     share: Fraction = 0.0
@@ -103,22 +103,22 @@ class Measure(Stage):
         return frozenset({"evidence", "hypotheses"})
 
     def examines(self) -> bool:
-        """True with rules that make events."""
+        """True if some rules make events."""
         return bool(self._event_rules)
 
     def covers(self, domain: Domain) -> frozenset[str]:
-        """The dimensions in which rules make events, except the partially covered ones."""
+        """The dimensions in which rules make events, except the partially covered dimensions."""
         return frozenset(rule.dimension for rule in self._event_rules) - self.covers_partly(domain)
 
     def covers_partly(self, domain: Domain) -> frozenset[str]:
-        """The dimensions in which rules make events but find too little to rule a fault out."""
+        """The dimensions in which rules make events but find too little to rule out a fault."""
         return frozenset(self.partial)
 
     def templates(self) -> Mapping[str, type]:
         return {rule.describe: MeasureVariables for rule in self.rules}
 
     def check(self, domain: Domain) -> None:
-        """Raise ValueError for an unknown signal or classifier, or a type that is not of its dimension."""
+        """Raise ValueError for an unknown signal or classifier, or for a type that does not belong to its dimension."""
         try:
             known = class_signals(self._load_classifiers(domain), known_signals())
             for rule in self.rules:
@@ -200,7 +200,7 @@ class Measure(Stage):
         return tuple(worst[key] for key in sorted(worst, key=lambda key: types.index(key[0])))
 
     def _examined(self, context: Context, domain: Domain) -> frozenset[str]:
-        """The dimensions that its rules cover in this clip, wholly or partially."""
+        """The dimensions that the rules of the stage cover in this clip, wholly or partially."""
         partial = self.covers_partly(domain) & set(context.partial_dimensions)
         return (self.covers(domain) & set(context.dimensions)) | partial
 
@@ -243,7 +243,7 @@ class Measure(Stage):
                 yield hypothesis.with_(verdict="rejected", reason=reason, confidence=None)
 
     def _undecided(self, evidence: ClipSignals, context: Context, domain: Domain) -> Iterator[Failure]:
-        """A failure for each finding too uncertain for an event, except where only other stages decide."""
+        """A failure for each finding too uncertain for an event, except in dimensions that only other stages decide."""
         others = set(context.dimensions) - self.covers(domain)
         for rule, finding in self._uncertain(evidence):
             if rule.dimension in others:

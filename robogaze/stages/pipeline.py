@@ -54,7 +54,7 @@ class Pipeline:
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """The roles of the models it queries; empty for a pipeline without models."""
+        """The roles of the models that the pipeline queries; empty for a pipeline without models."""
         return tuple(dict.fromkeys(role for _, stage in self.stages if (role := stage.role()) is not None))
 
     @property
@@ -69,13 +69,13 @@ class Pipeline:
 
     @property
     def dimensions(self) -> tuple[str, ...]:
-        """The dimensions that it can examine, in the taxonomy's order."""
+        """The dimensions that the pipeline can examine, in the taxonomy's order."""
         able: frozenset[str] = frozenset().union(*(stage.covers(self.domain) for _, stage in self.stages))
         return tuple(name for name in self.domain.dimensions if name in able)
 
     @property
     def partial_dimensions(self) -> tuple[str, ...]:
-        """The dimensions in which it can find some types only, in the taxonomy's order."""
+        """The dimensions in which the pipeline can find only some types, in the taxonomy's order."""
         seen: frozenset[str] = frozenset().union(*(stage.covers_partly(self.domain) for _, stage in self.stages))
         return tuple(name for name in self.domain.dimensions if name in seen and name not in self.dimensions)
 
@@ -90,7 +90,7 @@ class Pipeline:
         )
 
     def _lacks(self, dimension: str, clip: Clip) -> tuple[str, ...]:
-        """What a dimension needs and the clip lacks."""
+        """What a dimension needs but the clip does not have."""
         return tuple(need for need in self.domain.dimensions[dimension].needs if getattr(clip, need) is None)
 
     def _not_examined(self, dimension: str, clip: Clip) -> Coverage:
@@ -225,7 +225,9 @@ def _check_decided(spec: PipelineSpec, stages: Sequence[tuple[str, Stage]]) -> N
 
 
 def _decides(stage: Stage) -> bool:
-    """Whether the stage decides every earlier hypothesis; a vote decides only those of the samples it counts."""
+    """Whether the stage decides every earlier hypothesis; a vote decides only the hypotheses of the samples that it
+    counts.
+    """
     return "verdicts" in stage.writes() and not isinstance(stage, Vote)
 
 

@@ -1,9 +1,9 @@
 """track: follows the located objects through the clip, without a model call.
 
-Each object has a box in the first frame. From there it is followed by its colours
+Each object has a box in the first frame. From this frame on, the object is followed by its colours
 (`robogaze.evidence.tracker.tracking`), or by the tracker that the models file names. The frames are read once for all
-objects, and none is kept. A track keeps the frames in which its object was found; what could not be followed is in the
-notes of the report.
+objects, and no frame is kept. A track keeps the frames in which its object was found; the notes of the report say what
+could not be followed.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,8 +1,8 @@
 """Agreement of raters beyond chance: Cohen's kappa, Fleiss' kappa, Krippendorff's alpha.
 
 A rating is a label; None or NaN is a missing rating. All three coefficients are 1 for perfect agreement, 0 for chance
-agreement and below 0 for less. They are undefined, with the reason, if nothing was rated twice or all ratings are the
-same.
+agreement and below 0 for less agreement than by chance. The coefficients are undefined, with the reason, if nothing was
+rated twice or all ratings are the same.
 
 The values are computed by scikit-learn and krippendorff. These libraries take one sample at a time, so the values of
 the resamples are computed here, from sums, all at once. `by` maps each unit (event) to its cluster (clip).
@@ -29,7 +29,7 @@ NOT_TWICE = "nothing was rated twice"
 
 
 def cohen(ratings: Ratings, *, by: Clusters | None = None, level: float = LEVEL) -> Estimate:
-    """Cohen's kappa of two raters over the units that both rated; `n` counts these.
+    """Cohen's kappa of two raters over the units that both rated; `n` counts these units.
 
     Undefined if both always give the same single label. Raises ValueError for a unit without exactly two places.
     """
@@ -53,7 +53,7 @@ def cohen(ratings: Ratings, *, by: Clusters | None = None, level: float = LEVEL)
 def fleiss(ratings: Ratings, *, by: Clusters | None = None, level: float = LEVEL) -> Estimate:
     """Fleiss' kappa of two or more raters; `n` counts the units with ratings.
 
-    Undefined unless all units have the same number of ratings; use `alpha` then. (A weighted version is no longer
+    Undefined if units have different numbers of ratings; in this case, use `alpha`. (A weighted version is no longer
     Fleiss' kappa, and units must not be dropped silently.)
     """
     counts = _counts(ratings, _labels(ratings, "nominal"))
@@ -156,7 +156,9 @@ def _counts(ratings: Ratings, labels: Mapping[Hashable, int]) -> Floats:
 
 
 def _pairable(ratings: Ratings, scale: Scale) -> tuple[Floats, Floats] | Estimate:
-    """The counts of units rated twice or more (0 for the others) and the labels' values; or an undefined estimate."""
+    """The counts of units rated twice or more (0 for the other units) and the labels' values; or an undefined
+    estimate.
+    """
     labels = _labels(ratings, scale)
     counts = _counts(ratings, labels)
     counts[counts.sum(axis=1) < 2] = 0

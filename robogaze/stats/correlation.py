@@ -30,7 +30,9 @@ def pearson(x: Numbers, y: Numbers, *, by: Clusters | None = None) -> Estimate:
 
 
 def spearman(x: Numbers, y: Numbers, *, by: Clusters | None = None) -> Estimate:
-    """Spearman's rank correlation, ties at their mean rank; undefined like `pearson`. Each resample is ranked again."""
+    """Spearman's rank correlation, ties at their mean rank; undefined in the same cases as `pearson`. Each resample is
+    ranked again.
+    """
     first, second = _both(x, y)
     if why := _why_undefined(first, second):
         return undefined(why, n=len(first))
@@ -83,7 +85,7 @@ def _mean(values: Floats, by: Clusters | None) -> Estimate:
 
 
 def _both(x: Numbers, y: Numbers) -> tuple[Floats, Floats]:
-    """Both sides as arrays. Raises ValueError unless they have the same length and are finite."""
+    """Both sides as arrays. Raises ValueError if the sides have different lengths or are not finite."""
     first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if first.shape != second.shape or first.ndim != 1:
         raise ValueError(f"two series of the same length are needed, not {first.shape} and {second.shape}")

@@ -5,7 +5,7 @@ changes the value a little; the sum of the squared changes is the variance, and 
 the interval. The degrees of freedom are the number of units that change the value, minus one for each stratum.
 
 If nothing varies, all changes are zero. For values in [0, 1] the interval is then Wilson's for a share, where n is the
-number of units with a value: 20 hits of 20 do not show that the next unit is also a hit.
+number of units with a value. For example, 20 hits of 20 do not show that the next unit is also a hit.
 """
 
 from dataclasses import dataclass
@@ -121,7 +121,7 @@ def student_intervals(sums: Sums, statistic: Statistic, *, level: float = LEVEL,
 def wilson_bounds(
     value: Floats, n: Floats, *, level: float = LEVEL, reach: Floats | None = None
 ) -> tuple[Floats, Floats]:
-    """Wilson's interval of shares of `n`, any number above 0; `reach` is the quantile, by default the normal one."""
+    """Wilson's interval of shares of `n` (any number above 0); `reach` is the quantile, by default the normal one."""
     z = np.full(np.shape(value), float(ndtri((1 + level) / 2))) if reach is None else reach
     whole = np.maximum(n, 1.0)
     centre = (value + z**2 / (2 * whole)) / (1 + z**2 / whole)

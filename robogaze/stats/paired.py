@@ -1,9 +1,9 @@
 """Systems compared on the same clips: differences, and ranks.
 
 The difference of two systems is computed per unit (a clip, or a prompt with its clips), so the difficulty of a unit
-cancels out: the interval of the difference can exclude zero although the intervals of the two systems overlap.
-Intervals and p-values are Student's over the units (see `jackknife`). Significance is decided by the p-value adjusted
-for the number of pairs (Holm).
+cancels out. The interval of the difference can therefore exclude zero although the intervals of the two systems
+overlap. Intervals and p-values are Student's over the units (see `jackknife`). Significance is decided by the p-value
+adjusted for the number of pairs (Holm).
 """
 
 from collections.abc import Sequence
@@ -41,8 +41,8 @@ class Difference:
 
     `p` is two-sided; `holm` and `fdr` are `p` adjusted for the number of pairs. `min_detectable` is the smallest
     difference that this number of units can detect (80 % power at the level of 5 %). Differences larger than
-    `equivalence_bound` are ruled out, at the confidence level for all pairs together (two one-sided tests). All are NaN
-    if the difference has no interval. `significant` is decided after adjustment; None if undefined.
+    `equivalence_bound` are ruled out, at the confidence level for all pairs together (two one-sided tests). All these
+    values are NaN if the difference has no interval. `significant` is decided after adjustment; None if undefined.
     """
 
     first: int
@@ -63,8 +63,8 @@ class Difference:
     def verdict(self, margin: float | None = None) -> str:
         """The result in words.
 
-        Without a significant difference it gives the largest difference that is not ruled out; with a `margin`,
-        whether the systems are equal within it.
+        Without a significant difference, the text gives the largest difference that is not ruled out; with a `margin`,
+        it says whether the systems are equal within this margin.
         """
         if self.significant is None:
             return f"undefined: {self.difference.why}"
@@ -79,8 +79,8 @@ class Difference:
 class Rank:
     """A system's rank, 1 for the highest value; systems with the same value share the mean of their ranks.
 
-    The interval is over the ranks of the system in the resamples. `first` is the share of resamples in which it ranks
-    first, split evenly among ties; NaN without an interval.
+    The interval is over the ranks of the system in the resamples. `first` is the share of resamples in which the system
+    ranks first, split evenly among ties; NaN without an interval.
     """
 
     rank: Estimate
@@ -111,9 +111,9 @@ def pairwise_differences(
     """Every pair of `pairs_of`; empty for fewer than two systems.
 
     `sums` are the sums of a table (systems, clips, columns). `n` counts the units with a value under at least one of
-    the two systems. If the difference is the same in every unit, only values in [0, 1] (`share`) have an interval: the
-    interval of a share of the units with a value under both systems, with the p-value of a sign test. `family` is the
-    number of comparisons for which `equivalence_bound` holds together, by default the number of pairs.
+    the two systems. If the difference is the same in every unit, only values in [0, 1] (`share`) have an interval. It
+    is the interval of a share of the units with a value under both systems, and the p-value is that of a sign test.
+    `family` is the number of comparisons for which `equivalence_bound` holds together, by default the number of pairs.
     """
     first, second = pairs = pairs_of(len(sums.total), baseline)
     value, moved = np.asarray(statistic(sums.total)), influences(sums, statistic)
@@ -163,7 +163,8 @@ def pairwise_share_differences(
 
 
 def difference_of_shares(first: int, second: int, cells: Sequence[int], pairs: int, level: float) -> Difference:
-    """The difference of one of `pairs` pairs, from counts of hits in both, the first, the second and neither.
+    """The difference of one of `pairs` pairs, from four counts of hits: in both, only in the first, only in the second,
+    and in neither.
 
     Undefined if all counts are 0.
     """
@@ -251,9 +252,9 @@ def _differences(
 
 
 def ranks(sums: Sums, statistic: Statistic, *, level: float = LEVEL) -> tuple[Rank, ...]:
-    """The rank of every system among those whose value is defined; undefined for the others.
+    """The rank of every system among those whose value is defined; undefined for the other systems.
 
-    `sums` are the sums of a table (systems, clips, columns). If a bound lies between two ranks, the outer one is used.
+    `sums` are the sums of a table (systems, clips, columns). If a bound lies between two ranks, the outer rank is used.
     """
     value, drawn = statistic(sums.total), statistic(sums.drawn)
     clips = sums.rows.shape[-2]
@@ -270,7 +271,9 @@ def ranks(sums: Sums, statistic: Statistic, *, level: float = LEVEL) -> tuple[Ra
 
 
 def _places(values: Floats) -> Floats:
-    """Ranks along the first axis, 1 for the highest, ties at their mean; differences by rounding are ties."""
+    """Ranks along the first axis, 1 for the highest, ties at their mean; differences caused by rounding count as
+    ties.
+    """
     from scipy.stats import rankdata
 
     ranked: Floats = rankdata(-np.round(values, 12), axis=0)

@@ -3,9 +3,10 @@
     corrected = mean of the predictions - mean of (prediction - truth) over a labelled sample
 
 The method is that of Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), for a mean. The interval is Student's,
-from the variances of both parts. It has its stated coverage whatever the judge's errors are, if the labelled items are
-a random sample of the same population. The plain mean of the predictions has a narrower interval around a wrong value.
-The better the judge, the narrower the corrected interval; with a useless judge it is as wide as from the labels alone.
+from the variances of both parts. If the labelled items are a random sample of the same population, the interval has its
+stated coverage for any errors of the judge. The plain mean of the predictions has a narrower interval around a wrong
+value. A better judge gives a narrower corrected interval; with a useless judge, the interval has the same width as with
+the labels alone.
 
 The authors' package `ppi-python` is not a dependency, because a mean takes ten lines.
 """

@@ -1,9 +1,9 @@
 """A share of items, and the difference of two shares of the same items.
 
 The interval of a share is Wilson's, which also has a width for 0 of n and n of n. The interval of a difference is
-Newcombe's (1998, method 10), from Wilson's intervals of both shares and their correlation. It has a width even if no
-item differs, which resampling cannot give: if 20 of 20 items agree, the next may not. The p-value is McNemar's, in its
-mid-p form.
+Newcombe's (1998, method 10), from Wilson's intervals of both shares and their correlation. The interval of a difference
+has a width even if no item differs, which resampling cannot give: if 20 of 20 items agree, the next item may not agree.
+The p-value is McNemar's, in its mid-p form.
 """
 
 from math import sqrt
@@ -32,7 +32,7 @@ def wilson(hits: int, n: int, *, level: float = LEVEL) -> Estimate:
 def paired_shares(both: int, first: int, second: int, neither: int, *, level: float = LEVEL) -> tuple[Estimate, float]:
     """The first share minus the second, and its two-sided p, from counts of hits in both, one or neither.
 
-    Both are undefined if all counts are 0. Raises ValueError for a negative count.
+    Both values are undefined if all counts are 0. Raises ValueError for a negative count.
     """
     if min(both, first, second, neither) < 0:
         raise ValueError(f"counts must not be negative: {both}, {first}, {second}, {neither}")
@@ -61,7 +61,9 @@ def _phi(both: int, first: int, second: int, neither: int) -> float:
 
 
 def _mid_p(first: int, second: int) -> float:
-    """Twice the probability of a split at least as uneven as this one, with this one counted half."""
+    """Twice the probability of a split that is at least as uneven as the given split; the given split is counted
+    half.
+    """
     n, fewer = first + second, min(first, second)
     if first == second:
         return 1.0

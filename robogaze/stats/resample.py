@@ -7,7 +7,7 @@ Each clip is represented by a row of numbers. A score is a function of the colum
 totals, or a mean (the total of the values over their number; see `mean_rows` and `mean`). A resample is a row of
 counts, one for each clip, so the totals of all resamples for all systems are one matrix product. Systems share the
 resamples, so their differences are paired. A score that is averaged over data sets is also a function of sums, if each
-data set has its own columns, which are 0 for the clips of the other data sets.
+data set has its own columns. These columns are 0 for the clips of the other data sets.
 
 Resamples are drawn by position. The caller sorts the clips by id first, so that the same seed gives the same bytes. In
 another order the sums over all clips are the same to the last bit, but other clips are drawn, as with another seed.
@@ -33,8 +33,9 @@ BLOCK = 2_000_000
 class Sums:
     """Sums of the columns of a table of `rows` (..., units, columns).
 
-    `total` (..., columns) are the sums over all units, `drawn` (..., resamples, columns) those over each resample.
-    `strata` are the positions of the units of each stratum. `clustered` says whether a unit has several clips.
+    `total` (..., columns) are the sums over all units, and `drawn` (..., resamples, columns) are the sums over each
+    resample. `strata` are the positions of the units of each stratum. `clustered` says whether a unit has several
+    clips.
     """
 
     rows: Floats
@@ -48,8 +49,8 @@ class Sums:
 class Resamples:
     """`count` resamples of `size` units, in which every stratum keeps its size.
 
-    They are drawn again from `seed` when they are needed. `of` holds the position of each clip's unit, None if each
-    clip is a unit.
+    The resamples are drawn again from `seed` when they are needed. `of` holds the position of each clip's unit, None if
+    each clip is a unit.
     """
 
     strata: tuple[NDArray[np.intp], ...]
@@ -108,7 +109,7 @@ def draw_resamples(
 ) -> Resamples:
     """Resamples of clips; `strata` holds the stratum (data set) of each clip, `units` its unit within the stratum.
 
-    Raises ValueError for a count below 1, and if there are not as many units as strata.
+    Raises ValueError for a count below 1, and if there are fewer units than strata.
     """
     if count < 1:
         raise ValueError(f"the number of resamples must be 1 or more, not {count}")
@@ -174,7 +175,9 @@ def ratio(part: Floats, whole: Floats) -> Floats:
 
 
 def _total(rows: Floats) -> Floats:
-    """The sums over the clips. Columns are sorted first, so the order of the clips does not change a bit."""
+    """The sums over the clips. Columns are sorted first, so the order of the clips does not change any bit of
+    the sums.
+    """
     total = np.empty((*rows.shape[:-2], rows.shape[-1]))
     for system in np.ndindex(rows.shape[:-2]):
         total[system] = np.sort(rows[system], axis=0).sum(axis=0)

@@ -9,9 +9,9 @@ coefficient compares lengths instead of numbers of ratings:
 - expected: the same for two places drawn at random from all observers, but never from the same unit. A gap is not a
   unit; its places have the length `grain`.
 
-alpha = 1 - observed / expected: 1 for the same units, 0 for chance, below 0 for less. The coefficient compares places,
-not numbers of units: two adjacent units count as two only in the expectation. The coefficient also exists for units of
-several categories; here there is one.
+alpha = 1 - observed / expected: 1 for the same units, 0 for chance, below 0 for less agreement than by chance. The
+coefficient compares places, not numbers of units: two adjacent units count as two only in the expectation. The
+coefficient also exists for units of several categories; here there is only one category.
 
 Several timelines (clips) form one continuum: their lengths are added, so a long clip has more weight than a short clip.
 """
@@ -29,7 +29,7 @@ from robogaze.stats.resample import Clusters, Floats, ratio
 
 @dataclass(frozen=True)
 class Timeline:
-    """A continuum [0, length) and the units of each observer in it, in any order; an observer may mark none."""
+    """A continuum [0, length) and the units of each observer in it, in any order; an observer may mark no unit."""
 
     length: float
     observers: tuple[tuple[Span, ...], ...]
@@ -38,9 +38,10 @@ class Timeline:
 def alpha_u(
     timelines: Sequence[Timeline], *, grain: float = 0.0, by: Clusters | None = None, level: float = LEVEL
 ) -> Estimate:
-    """Alpha for unitizing over timelines with several observers each; `n` counts those with two or more.
+    """Alpha for unitizing over timelines with several observers each; `n` counts the timelines with two or more
+    observers.
 
-    Overlapping units of one observer count as one. Alpha is undefined if nothing is marked, or everything.
+    Overlapping units of one observer count as one. Alpha is undefined if nothing is marked or if everything is marked.
 
     `grain` is the length of the smallest part of a gap: 0 on a true continuum such as time, 1 on countable places such
     as characters. `by` gives the cluster of each timeline.
@@ -72,9 +73,9 @@ def _alpha_u(sums: Floats) -> Floats:
 def _row(timeline: Timeline, grain: float) -> Floats:
     """The row of a timeline, whose sum gives alpha.
 
-    It holds the marked length and the length of the gaps, summed over observers; the length on which two observers
-    differ, summed over pairs, per observer; and the squared lengths of the units, which are excluded from the
-    expectation, plus `grain` times the length of the gaps.
+    The row holds four values. The marked length and the length of the gaps are summed over observers. The length on
+    which two observers differ is summed over pairs, per observer. The last value is the squared lengths of the units,
+    which are excluded from the expectation, plus `grain` times the length of the gaps.
     """
     wholes = [_wholes(units) for units in timeline.observers]
     edges = np.unique(

@@ -52,8 +52,8 @@ def file_name(clip_id: str) -> str:
     """A file name for a clip id: the percent-encoded id, so that people can read it.
 
     Different ids have different names, and a name is never a path. The first character is also encoded if the name
-    would be hidden or equal one of the run's own files, the last character if Windows would drop it. A name that is too
-    long is cut and ends in a hash.
+    would be hidden or would equal the name of one of the run's own files. The last character is also encoded if Windows
+    would drop it. A name that is too long is cut and ends in a hash.
     """
     name = quote(clip_id, safe=" ")
     if name.startswith(".") or name.lower().startswith(_OWN):

@@ -97,9 +97,10 @@ class RunFolder:
             self._write("run.json", self._configuration)
 
     def replaced(self, line: ManifestLine) -> str | None:
-        """The field, `sha256` or `instruction`, that changed since a clip's report was written; None if none did.
+        """The field, `sha256` or `instruction`, that changed since a clip's report was written; None if neither
+        changed.
 
-        Also None if any other field changed, which `add` refuses.
+        Also None if any other field changed; `add` refuses this change.
         """
         field, known = self._differs(line), self._manifest.get(line.clip_id)
         if field not in _REPLACES or known is None:
@@ -107,7 +108,7 @@ class RunFolder:
         return field if known.with_(**{name: getattr(line, name) for name in _REPLACES}).differs(line) is None else None
 
     def _differs(self, line: ManifestLine) -> str | None:
-        """The first field that changed since the report of the same clip id was written; None if none did."""
+        """The first field that changed since the report of the same clip id was written; None if no field changed."""
         known = self._manifest.get(line.clip_id)
         field = None if known is None else known.differs(line)
         return field if field is not None and self.stored.has_report(line.clip_id) else None
@@ -187,7 +188,7 @@ class RunFolder:
     def write_unreadable(
         self, unreadable: Sequence[Unreadable], read: Collection[str] = (), listed: Collection[str] | None = None
     ) -> None:
-        """Store the unreadable clips, together with those of earlier starts.
+        """Store the unreadable clips, together with the unreadable clips of earlier starts.
 
         A clip of an earlier start is dropped if it was `read` since, or if `listed` is given and does not contain it.
         Clips are named by the address of their file.
@@ -203,7 +204,7 @@ class RunFolder:
 
 
 def _difference(before: Any, after: Any, place: tuple[str, ...] = ()) -> tuple[tuple[str, ...], Any, Any] | None:
-    """The path and both values of the first difference; None if there is none.
+    """The path and both values of the first difference; None if there is no difference.
 
     Objects with different names differ as a whole.
     """

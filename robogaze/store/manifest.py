@@ -37,7 +37,7 @@ class ManifestLine(Data):
     modified_ns: int | None = None
 
     def differs(self, other: "ManifestLine") -> str | None:
-        """The first field in which another line differs, apart from id and location; None if none does."""
+        """The first field in which another line differs, except for id and location; None if no field differs."""
         fields = (name for name in type(self).model_fields if name not in _NO_REPORT_DEPENDS_ON)
         return next((name for name in fields if getattr(self, name) != getattr(other, name)), None)
 

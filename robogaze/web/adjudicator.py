@@ -1,11 +1,11 @@
 """Settling what annotators disagree on.
 
-The submitted annotations of a clip are matched as in `robogaze agree`. An event on which all of them agree by the rules
-of RoboGaze (A.2.3, see `robogaze.agreement.adjudication`) is accepted at once; everything else is a disagreement, which
-a person decides. The result is another annotation, by the author "adjudicated".
+The submitted annotations of a clip are matched as in `robogaze agree`. An event on which all annotators agree by the
+rules of RoboGaze (A.2.3, see `robogaze.agreement.adjudication`) is accepted at once; everything else is a disagreement,
+which a person decides. The result is another annotation, by the author "adjudicated".
 
-Annotators appear as A, B, ..., in an order that changes from clip to clip. The ids of their events have the letter and
-the number of the submitted revision, so a decision never applies to an event that has changed since then.
+Annotators appear as A, B, ..., in an order that changes from clip to clip. The ids of the annotators' events have the
+letter and the number of the submitted revision, so a decision never applies to an event that has changed since then.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ AUTHOR = "adjudicated"
 class Disagreement:
     """The events that annotators, named by letters, report about one thing, and why they are not settled.
 
-    `merged` is what they agree on: a field in dispute is None, the span is the union.
+    `merged` is what the annotators agree on: a field in dispute is None, the span is the union.
     """
 
     id: str
@@ -56,7 +56,7 @@ class ComparedClip:
     disagreements: tuple[Disagreement, ...]
 
     def draft(self, decisions: Sequence[Decision], seconds_spent: float) -> ClipDraft:
-        """The annotation that decisions give; a clip without events is clean once everything is decided."""
+        """The annotation that results from decisions; a clip without events is clean once everything is decided."""
         by_id = {decision.disagreement: decision for decision in decisions}
         chosen = (
             event
@@ -82,8 +82,8 @@ class ComparedClip:
 class Adjudicator(Annotator):
     """Clips with two or more annotations, to be settled by one or several people.
 
-    Everyone works on the one annotation of the author "adjudicated". `compared` holds what is settled and what is not,
-    by clip id.
+    All adjudicators work on the same annotation, by the author "adjudicated". `compared` holds what is settled and what
+    is still open, by clip id.
     """
 
     compared: Mapping[str, ComparedClip] = field(default_factory=dict)
@@ -117,7 +117,9 @@ class Adjudicator(Annotator):
         }
 
     def save(self, name: str, clip_id: str, draft: ClipDraft, base: int) -> Saved | Conflict | Refused:
-        """Save the decisions of a draft that was made from revision `base`; each keeps the name of whoever made it."""
+        """Save the decisions of a draft that was made from revision `base`; each decision keeps the name of the person
+        who made it.
+        """
         compared = self.compared[clip_id]
         found = tuple(_problems(draft.decisions, compared))
         if found:

@@ -94,7 +94,7 @@ def _evidence(event: DraftEvent, clip: Clip, text: str) -> Evidence:
 
 
 def _in_view(drawn: DraftBox, clip: Clip) -> tuple[str | None, Box | None]:
-    """The view that has the most of a box, and the box in fractions of that view."""
+    """The view that contains most of a box, and the box in fractions of that view."""
     best: tuple[float, str, Box] | None = None
     for name, panel in panel_boxes(clip.layout).items():
         width, height = panel.right - panel.left, panel.bottom - panel.top

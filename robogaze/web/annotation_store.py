@@ -143,7 +143,8 @@ class AnnotationStore:
     def submitted(self) -> tuple[Revision, ...]:
         """The submitted revision of every submitted annotation, in the order of annotator and clip.
 
-        The last submitted revision counts; for a calibration clip the first, which was made before the feedback.
+        The last submitted revision counts; for a calibration clip, the first submitted revision counts, because it was
+        made before the feedback.
         """
         query = """
             SELECT clip_id, annotator, review, revision, saved_at, status, calibration, draft FROM revisions AS r
@@ -183,7 +184,7 @@ class AnnotationStore:
         return str(self._execute("SELECT value FROM settings WHERE name = ?", (name,))[0][0][0])
 
     def set_setting(self, name: str, value: str) -> None:
-        """Give a setting a value, whatever it had before."""
+        """Give a setting a value; an earlier value is replaced."""
         self._execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))
 
     def settings(self) -> dict[str, str]:
@@ -217,8 +218,8 @@ class AnnotationStore:
 
 
 def open_store(path: Path, *, must_exist: bool = False) -> AnnotationStore:
-    """Open or create a store. Raises InputError for a file that is not a store, and for a missing file if
-    `must_exist`.
+    """Open or create a store. Raises InputError for a file that is not a store, and, with `must_exist`, for a missing
+    file.
     """
     if must_exist and not path.is_file():
         raise InputError(f"{path} does not exist; run robogaze annotate to create it")
@@ -240,7 +241,7 @@ def open_store(path: Path, *, must_exist: bool = False) -> AnnotationStore:
 
 
 def _written(draft: ClipDraft, clip: Clip) -> str:
-    """A draft as JSON, each span with its first frame and the frame after its last."""
+    """A draft as JSON, each span with its first frame and the frame after its last frame."""
     written = draft.model_dump(mode="json")
     for event, kept in zip(written["events"], draft.events, strict=True):
         for span, given in zip(event["spans"], kept.spans, strict=True):

@@ -58,9 +58,9 @@ class Submitted:
 class Annotator:
     """Clips to annotate by one or several annotators.
 
-    `entries` and `durations_s` are by clip id. `per_clip` annotators get each clip, None for all. `starts` are
-    annotations to begin with, `keys` the references of calibration clips, `reviewed` a model's annotations under the
-    name `review`; all by clip id, empty without them.
+    `entries` and `durations_s` are by clip id. Each clip is given to `per_clip` annotators; None means all annotators.
+    `starts` are annotations to begin with, `keys` are the references of calibration clips, and `reviewed` are a model's
+    annotations under the name `review`. All are by clip id, and empty if there are none.
     """
 
     entries: Mapping[str, ManifestEntry]

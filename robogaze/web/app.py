@@ -1,6 +1,6 @@
 """The server of the annotator: routes, JSON in and out, and bounds. See docs/annotate.md for the routes.
 
-No part of a request is used as a path: clips and static files are found by name among those known at the start.
+No part of a request is used as a path: clips and static files are found by name among the names known at the start.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""Feedback on a calibration clip: the annotator's events against those of the reference (the key).
+"""Feedback on a calibration clip: the annotator's events, compared with the events of the reference (the key).
 
-The kappas are those of `robogaze agree` between the annotator and the key over all calibration clips that the annotator
-has submitted. RoboGaze's senior annotators are those above 0.78 (A.2.3).
+The kappas are computed as in `robogaze agree`, between the annotator and the key, over all calibration clips that the
+annotator has submitted. RoboGaze's senior annotators are the annotators with a kappa above 0.78 (A.2.3).
 """
 
 from collections.abc import Mapping, Sequence

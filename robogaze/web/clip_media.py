@@ -2,8 +2,8 @@
 
 A browser gets the file itself if the file certainly plays with the same frame times: H.264 (8 bits, 4:2:0) or AV1 in
 MP4, VP8, VP9 or AV1 in WebM, whole, with its first frame at 0 and every stored frame shown, at a steady rate if it has
-B-frames. Everything else gets a proxy: H.264 with the same frames at the same times and a short distance between key
-frames, made once and kept in a folder beside the store.
+B-frames. For every other file, the browser gets a proxy: H.264 with the same frames at the same times and a short
+distance between key frames, made once and kept in a folder beside the store.
 """
 
 import threading
@@ -76,7 +76,7 @@ class ClipMedia:
         return known
 
     def durations_s(self, entries: Iterable[ManifestEntry]) -> dict[str, float]:
-        """The lengths of clips by id, from what their files declare; without those of unreadable files.
+        """The lengths of clips by id, from what their files declare; unreadable files are left out.
 
         No file is decoded.
         """
@@ -92,7 +92,7 @@ class ClipMedia:
         return found_s
 
     def video(self, entry: ManifestEntry, *, proxy: bool = False) -> PlayableVideo:
-        """A file that a browser plays; with `proxy`, a proxy in any case."""
+        """A file that a browser plays; with `proxy`, always a proxy."""
         clip = self.clip(entry)
         media_type = None if proxy else _plays_as(entry, clip)
         return (

@@ -1,7 +1,7 @@
 """Which clips an annotator sees, in which order, and how much is left.
 
-Everyone sees the calibration clips first. The other clips are in an order that only depends on their ids, so several
-annotators who stop early have annotated the same clips, and clips of different checkpoints are mixed.
+Everyone sees the calibration clips first. The other clips are in an order that depends only on their ids. Several
+annotators who stop early have therefore annotated the same clips, and clips of different checkpoints are mixed.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -16,9 +16,9 @@ def assigned(
 ) -> tuple[str, ...]:
     """The clips of an annotator in the order of the queue.
 
-    Each clip is given to the `per_clip` of the `annotators` with the lowest hash of clip and name, or to all of them if
-    `per_clip` is None (rendezvous hashing: another annotator moves few clips). Clips in `everyone` come first and are
-    given to all.
+    Each clip is given to `per_clip` of the `annotators`, those with the lowest hash of clip and name; if `per_clip` is
+    None, it is given to all. This is rendezvous hashing: another annotator moves few clips. Clips in `everyone` come
+    first and are given to all.
     """
     ordered = sorted(clip_ids, key=lambda clip_id: (clip_id not in everyone, _hash(clip_id)))
     if per_clip is None:
@@ -36,7 +36,7 @@ def _hash(*parts: str) -> bytes:
 
 @dataclass(frozen=True)
 class QueueProgress:
-    """How far an annotator is. Seconds are None before the first clip is submitted.
+    """The progress of an annotator. Seconds are None before the first clip is submitted.
 
     `seconds_left` is the mean time per submitted clip times the clips that are left.
     """

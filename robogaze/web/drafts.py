@@ -76,7 +76,8 @@ class Decision(Data):
 
 
 class ClipDraft(Data):
-    """The annotation of a clip. `clean` states that it has no event; `seconds_spent` is the time on the clip so far.
+    """The annotation of a clip. `clean` states that the clip has no event; `seconds_spent` is the time on the clip so
+    far.
 
     `decisions` are the decisions of an adjudicator; the resulting events are among the `events`.
     """
@@ -129,7 +130,7 @@ def problems(
 def missing(
     draft: ClipDraft, domain: Domain, offered: Mapping[str, DraftEvent] | None = None
 ) -> Iterator[DraftProblem]:
-    """What a draft still lacks to be submitted; `offered` as for `problems`."""
+    """What a draft still lacks to be submitted; `offered` is the same as for `problems`."""
     verdicts = {event.id: event.verdict for event in draft.events}
     for event_id in offered or ():
         if verdicts.get(event_id) is None:
@@ -150,7 +151,9 @@ def missing(
 
 
 def frames_of(span: DraftSpan, clip: Clip) -> tuple[int, int]:
-    """The frames from the one shown at the start of a span to the one shown at its end, the last one exclusive."""
+    """The frames that are shown from the start of a span to its end: the first frame, and the frame after the last
+    frame.
+    """
     first = clip.frame_at(span.start_s)
     return first, max(first + 1, clip.frame_at(span.end_s - 2 * RESOLUTION) + 1)
 
@@ -164,7 +167,7 @@ def _label_problems(event: DraftEvent, domain: Domain) -> Iterator[DraftProblem]
 
 
 def _review_problems(event: DraftEvent, offered: Mapping[str, DraftEvent] | None) -> Iterator[DraftProblem]:
-    """Only an event of the model has a verdict, and an accepted event must be the same as the model reports it."""
+    """Only an event of the model has a verdict, and an accepted event must be equal to the model's event."""
     model_event = None if offered is None else offered.get(event.id)
     if model_event is None:
         if event.origin != "person" or event.verdict is not None:

@@ -27,9 +27,10 @@ _REVIEW = "review "
 class AnnotationOptions:
     """Who annotates, and what is shown.
 
-    `annotators` are all who share the clips; each clip is given to `per_clip` of them, None for all. `start` is a path
-    of annotations to begin with, `calibration` a path of references, after which feedback is shown, and `review` a run
-    or any annotations of a model. For `review`, a sample of `sample` clips is drawn with `seed`; None for all clips.
+    `annotators` are all annotators who share the clips; each clip is given to `per_clip` of them (None: to all of
+    them). `start` is a path of annotations to begin with. `calibration` is a path of references, after which feedback
+    is shown. `review` is a run or any annotations of a model. For `review`, a sample of `sample` clips is drawn with
+    `seed`; if `sample` is None, all clips are reviewed.
     """
 
     annotators: Sequence[str]

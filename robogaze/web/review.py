@@ -1,8 +1,8 @@
-"""A review of a run: which of its clips are looked at, and what the verdicts say about all of them.
+"""A review of a run: which of its clips are looked at, and what the verdicts say about all clips of the run.
 
 A sample is stratified by the run's verdict and number of events, proportionally, with at least two clips of each
-stratum that has two. Estimates weigh each reviewed clip by the number of clips of its stratum that it represents;
-intervals are Student's from leaving out each prompt in turn.
+stratum of two or more clips. Estimates weigh each reviewed clip by the number of clips of its stratum that it
+represents; intervals are Student's from leaving out each prompt in turn.
 """
 
 from collections import Counter
@@ -28,14 +28,15 @@ _LEAST = 2
 
 
 class ReviewedClip(Data):
-    """A clip of a review: its stratum, and its unit, which is its prompt if that is known."""
+    """A clip of a review: its stratum, and its unit (its prompt, if the prompt is known)."""
 
     stratum: str
     unit: str
 
 
 class ReviewPlan(Data):
-    """What is reviewed. `sizes` are the numbers of clips of the run by stratum, `clips` those to look at, by id.
+    """What is reviewed. `sizes` are the numbers of clips of the run by stratum, and `clips` are the clips to look at,
+    by id.
 
     `run` is the absolute path of the run.
     """
@@ -48,13 +49,15 @@ class ReviewPlan(Data):
 
 @dataclass(frozen=True)
 class ReviewEstimates:
-    """What verdicts say about a run; `clips` of `planned` are reviewed, `verdicts` counts the model's events.
+    """What verdicts say about a run; `clips` of the `planned` clips are reviewed, and `verdicts` counts the model's
+    events.
 
     `precision`  the share of the run's events that are faults: accepted or edited
-    `accepted`   the share that is right as it is
-    `found`      the share of the faults that the run reports, as far as the reviewers added what it missed
+    `accepted`   the share of the run's events that are right without a change
+    `found`      the share of the faults that the run reports; the faults include those that reviewers added
 
-    All are undefined where there is nothing to count. `unseen` counts the run's clips of strata that nobody looked at.
+    All estimates are undefined if there is nothing to count. `unseen` counts the run's clips in strata of which nobody
+    looked at any clip.
     """
 
     planned: int

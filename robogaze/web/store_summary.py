@@ -26,7 +26,7 @@ _REVIEW_COLUMNS = (
 
 @dataclass(frozen=True)
 class AnnotatorSummary:
-    """What an annotator has submitted and started; `seconds_per_clip` is the mean of the submitted ones.
+    """What an annotator has submitted and started; `seconds_per_clip` is the mean over the submitted clips.
 
     `review` is the run under review, empty if the clips were watched blind.
     """
@@ -91,11 +91,12 @@ def summarise(store: AnnotationStore) -> StoreSummary:
 def submitted_reports(
     store: AnnotationStore, domain: str | None = None, *, without_model: bool = False
 ) -> Mapping[Path, Report]:
-    """The submitted annotations as reports, by a path for each: one folder for each annotator and review.
+    """The submitted annotations as reports, each under its path: one folder for each annotator and review.
 
-    An adjudicated clip that is open again, because an annotation or a decision was changed since, is left out.
-    `domain` is the one that the store was made with, if that is a folder that moved. `without_model` leaves out events
-    that a model made and nobody changed. Raises InputError for a domain with another taxonomy.
+    An adjudicated clip is left out if it is open again, because an annotation or a decision has changed since. `domain`
+    names the domain that the store was made with; it is needed if the domain is a folder that was moved.
+    `without_model` leaves out events that a model made and nobody changed. Raises InputError for a domain with another
+    taxonomy.
     """
     used = _domain(store, domain)
     reports = {}

@@ -2,8 +2,8 @@
 
 Before a request is sent, its maximum cost is reserved: the estimated cost of the prompt, and the cost of an answer of
 `max_tokens`. A request that does not fit into the budget waits for the requests in progress, most of which cost less
-than was reserved. When none is in progress, the run stops. The budget can be exceeded only if the prompt estimates are
-wrong.
+than was reserved. When no request is in progress, the run stops. The budget can be exceeded only if the prompt
+estimates are wrong.
 """
 
 import asyncio
@@ -55,7 +55,8 @@ class Budget:
         """Reserve the maximum cost of a request and return it; `release` it when the answer's cost is counted.
 
         `maximum_usd` is None for a model without a price. Raises BudgetExhausted when the budget does not allow another
-        request, or cannot be kept because a model has no price or a server does not count tokens.
+        request. Also raises BudgetExhausted when the budget cannot be enforced because a model has no price or a server
+        does not count tokens.
         """
         if self.calls is not None and sum(counter.calls for counter in self._counters) >= self.calls:
             raise BudgetExhausted(
@@ -80,7 +81,7 @@ class Budget:
         return maximum_usd
 
     def release(self, reserved_usd: float) -> None:
-        """Release what was reserved for a request."""
+        """Release the cost that was reserved for a request."""
         self._reserved_usd = max(0.0, self._reserved_usd - reserved_usd)
         if self._reserved_usd < 1e-9:
             self._reserved_usd = 0.0  # the rest is rounding error

@@ -1,8 +1,8 @@
 """The cache of answers: a request that was answered is not sent again.
 
-One SQLite file. The key covers the model, its server and settings, the decoding parameters, the schema, the text and
-the pixels of the prompt, and no path, so that a run folder can be moved. An answer is committed before it is used:
-a killed run loses only the requests in progress.
+One SQLite file. The key covers the model, its server and settings, the decoding parameters, the schema, and the
+prompt's text and pixels. The key contains no path, so that a run folder can be moved. An answer is committed before it
+is used: a killed run loses only the requests in progress.
 
 The file also counts the usage of each model, answered or not, for limits that hold across starts of a run.
 """
@@ -99,7 +99,9 @@ class AnswerStore:
         self._write("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", row)
 
     def usage(self, model: str) -> UsageCounter:
-        """The usage of a model so far; the counter stores what is added to it. Raises RunError as `put` does."""
+        """The usage of a model so far; the counter stores every addition to it. Raises RunError when the file cannot be
+        written.
+        """
         calls, cost_usd = self._row("SELECT calls, cost_usd FROM usage WHERE model = ?", model) or (0, 0.0)
         if not (isinstance(calls, int) and isinstance(cost_usd, float) and calls >= 0 and cost_usd >= 0):
             raise self._unreadable("the usage of a model is not a number")
@@ -156,7 +158,7 @@ class AnswerStore:
             raise RunError(f"the answers in {other} cannot be merged ({error})") from error
 
     def forget(self, keys: Iterable[str]) -> None:
-        """Delete answers, so that their requests are sent again. Raises RunError as `put` does."""
+        """Delete answers, so that their requests are sent again. Raises RunError when the file cannot be written."""
         self._write("DELETE FROM answers WHERE key = ?", *((key,) for key in keys))
 
     def __len__(self) -> int:

@@ -1,5 +1,5 @@
-"""Detects that a server serves a different model than at the start of the run: the results of a run come from one
-model.
+"""Detects that a server serves a different model than at the start of the run, because all results of a run must come
+from one model.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ the server used first. See `AnswerStore.first_name`."""
 
 
 def check_name(first_name: FirstName, model: str, does: str, name: str) -> None:
-    """Raise ModelChanged when a server uses a different name than at first."""
+    """Raise ModelChanged when a server uses a different name than at the start of the run."""
     if (first := first_name(model, does, name)) != name:
         raise ModelChanged(
             f"the server of the model {model} {does} {name}, but the name was {first} when this run began; "
@@ -24,7 +24,7 @@ def check_name(first_name: FirstName, model: str, does: str, name: str) -> None:
 
 @dataclass
 class ModelIdentityGuard(Middleware):
-    """Raises ModelChanged when the server of `model` uses a different name than at first."""
+    """Raises ModelChanged when the server of `model` uses a different name than at the start of the run."""
 
     model: str
     first_name: FirstName

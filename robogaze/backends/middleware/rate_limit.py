@@ -1,4 +1,4 @@
-"""Limits of one model: concurrent requests, requests and tokens a minute, calls and cost in all.
+"""Limits of one model: concurrent requests, requests and tokens per minute, and total calls and cost.
 
 Calls and cost are checked before a request is sent. Requests in progress finish, so `limits.cost_usd` can be exceeded
 by their cost; the budget of the run (`robogaze.backends.middleware.budget`) is not exceeded in this way.
@@ -33,7 +33,7 @@ class RateLimits(Data):
 
 
 class Price(Data):
-    """USD per million tokens; `cached_usd` None means that cached prompt tokens cost as much as others."""
+    """USD per million tokens; if `cached_usd` is None, cached prompt tokens cost the same as other tokens."""
 
     prompt_usd: float = Field(ge=0)
     completion_usd: float = Field(ge=0)
@@ -68,7 +68,7 @@ def estimated_tokens(request: Request) -> int:
 class RateLimiter(Middleware):
     """Keeps the limits of a model and adds the cost to its answers.
 
-    `usage` holds what earlier starts of the run used. A request that `was_sent` earlier, and only fetches its answer
+    `usage` holds the usage of earlier starts of the run. A request that `was_sent` earlier, and only fetches its answer
     now, is not counted as another call.
     """
 
@@ -85,7 +85,9 @@ class RateLimiter(Middleware):
         self._tokens = _a_minute(self.limits.tokens_per_minute)
 
     async def complete(self, request: Request) -> Completion:
-        """Answer a request. Raises BudgetExhausted when the limit of calls or cost is reached, or cannot be kept."""
+        """Answer a request. Raises BudgetExhausted when the limit of calls or cost is reached, or when this limit
+        cannot be enforced.
+        """
         async with self._slots:
             reserved_usd = 0.0 if self.was_sent(request) else await self._admit(request)
             try:

@@ -1,4 +1,4 @@
-"""Checks of every completion, whichever backend it comes from."""
+"""Checks of every completion, for all backends."""
 
 from pydantic import ValidationError
 
@@ -20,7 +20,9 @@ class TypeCheck(Middleware):
 
 
 class FinishCheck(Middleware):
-    """Refuses completions that are refusals or did not finish. RateLimiter has counted their cost already."""
+    """Refuses completions that are refusals or did not finish. RateLimiter has already counted the cost of these
+    completions.
+    """
 
     async def complete(self, request: Request) -> Completion:
         """Answer a request. Raises RequestRefused or ServerFault; see `robogaze.backends.reply.check_finished`."""

@@ -1,6 +1,6 @@
 """Retries requests after errors that may pass: rate limits, server faults, stalls and lost connections.
 
-The wait is the server's Retry-After if there is one; otherwise it grows exponentially with jitter. It is at most
+The wait is the server's Retry-After if there is one; otherwise it grows exponentially with jitter. The wait is at most
 `longest_wait_s`. Errors that a retry cannot change are raised at once.
 """
 

@@ -7,5 +7,5 @@ _FLAGS = {"max_cost_usd": "--max-cost"}
 
 
 def with_flags(message: str) -> str:
-    """The message of the library with each parameter, written as `out`, replaced by its option, --out."""
+    """The message of the library, in which each parameter, written as `out`, is replaced by its option, --out."""
     return re.sub(r"`([a-z_]+)`", lambda found: _FLAGS.get(found[1], f"--{found[1].replace('_', '-')}"), message)

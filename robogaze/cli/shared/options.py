@@ -86,7 +86,7 @@ def printing(out: str) -> Callable[[Command], Command]:
 
 
 class PartName(click.types.StringParamType):
-    """The name of a part: one of `own`, or one that another package adds to the registry of this kind."""
+    """The name of a part: a name in `own`, or a name that another package adds to the registry of this kind."""
 
     name = "name"
 
@@ -94,7 +94,7 @@ class PartName(click.types.StringParamType):
         self._registry: Registry[object] = Registry(kind, dict.fromkeys(own, ""))  # parts are not imported for a name
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The name. Raises click.BadParameter for an unknown one."""
+        """The name. Raises click.BadParameter for an unknown name."""
         if value not in self._registry:
             self.fail(f"{value!r} is not one of {', '.join(self._registry.names())}.", param, ctx)
         return str(value)

@@ -124,7 +124,7 @@ class GivenOptions:
             find_domain(self.domain)
 
     def setup(self) -> RunSetup:
-        """Load the settings by which each clip is scored."""
+        """Load the settings with which each clip is scored."""
         from robogaze.run.setup import make_setup
 
         return make_setup(self.domain, self.pipeline, self.model, concurrency=self.concurrency, decoder=self.decoder)

@@ -28,7 +28,7 @@ def as_text(result: Mapping[str, Any]) -> str:
 def print_tables(tables: Iterable[ResultTable], form: str) -> None:
     """Print tables in a format; in the terminal format, a note that several tables share is printed once.
 
-    Titles and notes are lines that begin with `#` in CSV.
+    In CSV, titles and notes are lines that begin with `#`.
     """
     from rich.console import Console
 
@@ -52,7 +52,7 @@ def print_tables(tables: Iterable[ResultTable], form: str) -> None:
 
 
 def write_files(out: Path, files: Iterable[tuple[str, str]], what: str) -> None:
-    """Write files into a folder; print on stderr `what` they are, and the folder."""
+    """Write files into a folder; print on stderr the folder, and in words (`what`) which files these are."""
     from robogaze.store import write_whole
 
     out.mkdir(parents=True, exist_ok=True)

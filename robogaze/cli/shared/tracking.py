@@ -44,7 +44,7 @@ def opened(text: str | None) -> Tracker | None:
 
 
 def track(tracker: Tracker, name: str, configuration: Mapping[str, Plain], numbers: Mapping[str, float]) -> None:
-    """Send the numbers of a run at the training step in its name, or at step 0 without one."""
+    """Send the numbers of a run at the training step in its name, or at step 0 if the name has no step."""
     from robogaze.comparison.trend import step_of
     from robogaze.reporting.trackers import send
     from robogaze.version import VERSION

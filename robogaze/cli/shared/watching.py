@@ -83,7 +83,9 @@ class WatchFlags:
 
     @classmethod
     def taken_from(cls, given: dict[str, Any]) -> WatchFlags:
-        """Remove the options from the arguments of the command. Raises UsageError if they are given without --watch."""
+        """Remove the options from the arguments of the command. Raises UsageError if the options are given without
+        --watch.
+        """
         flags = cls(**{name: given.pop(name) for name in _NAMES})
         if not flags.watch and (alone := [name for name in _NAMES if getattr(flags, name)]):
             raise click.UsageError(f"--{alone[0].replace('_', '-')} needs --watch")

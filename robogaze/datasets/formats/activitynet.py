@@ -6,8 +6,8 @@
 Times are seconds. A label names a type or a dimension; it is also the description if there is no other description. The
 `subset` is the split.
 
-A `database` is written. An annotation is one span, so an event with several spans is several annotations. `dimension`,
-`severity`, `score` and `description` are extra keys, which other readers ignore.
+The writer produces a `database`. An annotation is one span, so an event with several spans is several annotations.
+`dimension`, `severity`, `score` and `description` are extra keys, which other readers ignore.
 """
 
 import json

@@ -100,7 +100,8 @@ def leave_out_undecided(report: Report) -> str | None:
 class ReportWriter:
     """Writes a format.
 
-    `files` makes the files, by name. `why_left_out` gives the reason for leaving a report out, None to keep it.
+    `files` makes the files, by name. `why_left_out` gives the reason why a report is left out, or None if the report is
+    kept.
     """
 
     files: Callable[[Sequence[ExportedReport]], Mapping[str, str | bytes]]
@@ -109,7 +110,7 @@ class ReportWriter:
 
 @dataclass(frozen=True)
 class Format:
-    """A format; `reader` or `writer` is None if it cannot be read or written."""
+    """A format; `reader` is None if the format cannot be read, `writer` is None if it cannot be written."""
 
     name: str
     reader: AnnotationReader | None = None
@@ -133,7 +134,7 @@ def has_constant_rate(clip: Clip) -> bool:
 class ReadLog:
     """The format that was recognised, and what was skipped or interpreted, filled while annotations are read.
 
-    `skipped` has a message with the place for each part that was skipped.
+    `skipped` has a message for each part that was skipped; the message gives the place.
     """
 
     format: str = ""
@@ -154,10 +155,10 @@ class ReadLog:
 class ReadingContext:
     """The context of a format while it reads.
 
-    `author` is used if a file does not name one. `clips` are annotations of the same clips, by id, whose frame times
-    are used if a file has none; else `fps` is used. `first_frame` is the number of the first frame in tools that count
-    frames. `as_written` accepts what a release's evaluator accepts: unmapped labels, and events without severity,
-    description or valid times (`AnnotatedEvent.written` holds the times).
+    `author` is used if a file does not name an author. `clips` are annotations of the same clips, by id. The frame
+    times of `clips` are used if a file has none; without frame times, `fps` is used. `first_frame` is the number of the
+    first frame in tools that count frames. `as_written` accepts what a release's evaluator accepts: unmapped labels,
+    and events without severity, description or valid times (`AnnotatedEvent.written` holds the times).
     """
 
     author: str
@@ -178,7 +179,7 @@ class ReadingContext:
     def time_axis(
         self, clip_id: str, fps: float | None = None, frames: int | None = None, duration_s: float | None = None
     ) -> TimeAxis:
-        """A clip's time axis, from its record and from what is known of the clip. Raises FormatError."""
+        """A clip's time axis, from the clip's record and from other data known about the clip. Raises FormatError."""
         if fps is not None and frames is not None:
             length_s = frames / fps
             if duration_s is not None and abs(duration_s - length_s) > 1 / fps:
@@ -203,14 +204,16 @@ class ReadingContext:
         return event_type, self.labels.dimension_of.get(event_type) if event_type is not None else None
 
     def map_label(self, label: str, place: Place) -> tuple[str | None, str | None]:
-        """The type and dimension of a label that can name either; without a taxonomy, a type. Raises FormatError."""
+        """The type and dimension of a label that can name a type or a dimension; without a taxonomy, the label names a
+        type. Raises FormatError.
+        """
         if self.labels is None:
             return label, None
         kind, found = self._map(label, {"type": self.labels.types, "dimension": self.labels.dimensions}, place)
         return (found, self.labels.dimension_of.get(found)) if kind == "type" else (None, found)
 
     def map_coverage(self, coverage: Mapping[str, CoverageState], place: Place) -> Mapping[str, CoverageState]:
-        """The coverage by dimension id; dimensions that it does not name were not examined.
+        """The coverage by dimension id; a dimension that the coverage does not name was not examined.
 
         Raises FormatError for a dimension that is not in the taxonomy.
         """
@@ -250,7 +253,7 @@ class ReadingContext:
         fields: Mapping[str, str | None] | None = None,
         clip_file: str | None = None,
     ) -> ClipAnnotation:
-        """The annotation of a part. Raises FormatError for an invalid clip id, and for two events with one id."""
+        """The annotation of a part. Raises FormatError for an invalid clip id, and for two events with the same id."""
         try:
             _CLIP_ID.validate_python(clip_id, strict=True)
         except ValidationError as error:

@@ -10,8 +10,8 @@
     start_frame end_frame                     or in frames, from 0, end_frame exclusive
     severity confidence                       1 to 5; in [0, 1]; empty if not given
 
-When reading, cells are separated by commas, semicolons or tabs, and numbers have a decimal point. When writing, a row
-is a span of an event; the frame rate is left out if it is not constant.
+In files that are read, cells are separated by commas, semicolons or tabs, and numbers have a decimal point. In files
+that are written, a row is a span of an event; the frame rate is left out if it is not constant.
 """
 
 import csv
@@ -155,8 +155,8 @@ def _coverage(cell: str, rows: Sequence[NumberedRow], context: ReadingContext) -
 
 
 def _merged(record: type[Record], rows: Sequence[NumberedRow], columns: Sequence[str]) -> Record:
-    """The record that several rows give together. Raises FormatError if they contradict each other, or for an invalid
-    cell.
+    """The record that several rows give together. Raises FormatError if the rows contradict each other, or for an
+    invalid cell.
     """
     first_with: dict[str, NumberedRow] = {}
     for number, row in rows:
@@ -199,7 +199,7 @@ def _event(event_id: str, rows: Sequence[NumberedRow], axis: TimeAxis, context: 
 
 
 def _span(numbered: NumberedRow, axis: TimeAxis) -> Span | None:
-    """The span of a row, None if it has none."""
+    """The span of a row, None if the row has no span."""
     number, row = numbered
     times = _merged(_Event, [numbered], _TIMES)
     given = tuple(name for name in _TIMES if name in row.cells)

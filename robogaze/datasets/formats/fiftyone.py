@@ -1,7 +1,7 @@
 """FiftyOne (written, not read): a FiftyOneTemporalDetectionDataset, `data.json` (the videos) and `labels.json`.
 
 Times are seconds. A detection is one span, so an event with several spans is several detections. Videos are named by
-their absolute path; for a part of a video, times are those of the video. FiftyOne itself is not needed.
+their absolute path; for a part of a video, times are relative to the whole video. FiftyOne itself is not needed.
 """
 
 import json

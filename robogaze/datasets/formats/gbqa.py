@@ -8,7 +8,7 @@ in the only object that has a `name`. A bug's description is its observed fault 
 description, else its title. The steps that reproduce a bug are `minimal_reproduction` or `test_steps`, a list or a
 single text; in an agent's report, `minimal_reproduction` is inside `evidence`.
 
-A bug has no time, unless there is a `trace.jsonl` next to an agent's report. The trace gives the step at which each bug
+A bug has a time only if there is a `trace.jsonl` next to an agent's report. The trace gives the step at which each bug
 was reported.
 
 A play is written as the three files of GBQA's agent: `report.json`, `report.md` and `trace.jsonl`. RoboGaze adds two

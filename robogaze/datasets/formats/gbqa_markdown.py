@@ -1,4 +1,4 @@
-"""GBQA's `report.md`: the bugs of an agent as headings. Its released evaluator reads this file alone.
+"""GBQA's `report.md`: the bugs of an agent as headings. GBQA's released evaluator reads only this file.
 
     # QA Agent Report - <name of the tested title>
     ## Bugs
@@ -6,7 +6,7 @@
     - Confidence: 0.90
     - Description: <one line>
 
-The name is the clip's id. Text after the bugs is not read.
+The name in the first heading is the clip's id. Text after the bugs is not read.
 """
 
 import re

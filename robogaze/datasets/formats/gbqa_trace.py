@@ -18,7 +18,7 @@ class PlayedStep(ForeignRecord):
     """A step of a play, from a line of the `trace.jsonl` that `robogaze play` writes.
 
     `fault` is the reason why there is no reply, None if there is a reply. `difference` is how the reply differs from
-    the expected one.
+    the expected reply.
     """
 
     step: int
@@ -39,7 +39,8 @@ class _Line(ForeignRecord):
 
 
 def played_steps(path: Path) -> tuple[PlayedStep, ...]:
-    """The steps in the trace of a play, in order. Raises InputError if it cannot be read, FormatError for a bad line.
+    """The steps in the trace of a play, in order. Raises InputError if the file cannot be read, FormatError for a bad
+    line.
 
     The initial state is step 0 and is left out.
     """

@@ -1,4 +1,4 @@
-"""Foreign labels: which types and dimensions of a taxonomy they mean.
+"""Foreign labels, mapped to the types and dimensions of a taxonomy that they mean.
 
 A taxonomy's own words are the ids and names of its types and dimensions, and the codes of its dimensions. Aliases are
 in `aliases.yaml`, next to a domain's other files:
@@ -64,7 +64,7 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels of a domain. `table` is the path of its aliases, which may not exist."""
+    """The labels of a domain. `table` is the path of the file with the domain's aliases; this file may not exist."""
 
     domain: str
     types: Vocabulary
@@ -74,9 +74,9 @@ class Labels:
 
 
 def load_labels(domain: str | Path) -> Labels:
-    """The labels of a domain, with the aliases in its folder or in that of the built-in domain with the same id.
+    """The labels of a domain, with the aliases in its folder or in the folder of the built-in domain with the same id.
 
-    Raises DomainError for an alias of something that is not in the taxonomy, or with two meanings.
+    Raises DomainError for an alias that has two meanings, or whose meaning is not in the taxonomy.
     """
     loaded = load_domain(domain)
     folders = (find_domain(domain), resource_folder("taxonomy") / loaded.id)
@@ -97,7 +97,7 @@ def load_labels(domain: str | Path) -> Labels:
 
 
 def fold(label: str) -> str:
-    """A label in lower case, with single spaces in place of punctuation."""
+    """A label in lower case, with single spaces instead of punctuation."""
     letters = (character if character.isalnum() else " " for character in label.casefold())
     return " ".join("".join(letters).split())
 

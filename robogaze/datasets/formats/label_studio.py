@@ -1,11 +1,11 @@
 """Label Studio: JSON exports of projects with timeline labels, and tasks with predictions to correct by hand.
 
-The ranges of Label Studio are frame numbers, and the last frame is included. Reading converts them to seconds with the
-clip's frame rate and the number of the first frame: 1 in Label Studio's own timeline, 0 in some converters. The files
-do not state this number, so the caller gives it.
+The ranges of Label Studio are frame numbers, and the last frame is included. The reader converts frame numbers to
+seconds with the clip's frame rate and the number of the first frame: 1 in Label Studio's own timeline, 0 in some
+converters. The files do not state this number, so the caller gives it.
 
-A region is one event. Its label names a type or a dimension. The text of the region is the description, or the label if
-there is no text. A rating or number named `severity` is the severity.
+A region is one event. The label of a region names a type or a dimension. The text of the region is the description, or
+the label if there is no text. A rating or number named `severity` is the severity.
 
 A clip's id is the task's `clip_id`, else the name of its `video` without the prefix of uploaded files. The author of an
 annotation is the person who completed it; a cancelled annotation is unscored. Predictions are read if a file has no
@@ -110,7 +110,7 @@ def _is_task(value: Any) -> bool:
 
 
 def split(document: Document) -> Iterator[AnnotationPart]:
-    """Each annotation; if there is none, each prediction."""
+    """Each annotation; if there is no annotation, each prediction."""
     listed = isinstance(document.value, list)
     tasks = document.value if listed else [document.value]
     for number, task in enumerate(tasks):

@@ -45,8 +45,8 @@ _RUN_FILES = ("run.json", "manifest.jsonl", "unreadable.json")
 class ReadAnnotations:
     """The annotations of a path.
 
-    `skipped` has a message with the place for each part that did not fit and for each clip whose video a run could not
-    read. `warnings` are sentences about interpretations, each with a count.
+    `skipped` has a message, which gives the place, for each part that did not fit and for each clip whose video a run
+    could not read. `warnings` are sentences about interpretations, each with a count.
     """
 
     format: str
@@ -56,7 +56,7 @@ class ReadAnnotations:
 
 
 def read_annotations(path: Path, **options: Any) -> ReadAnnotations:
-    """All annotations of a path. The options are those of `iter_annotations`."""
+    """All annotations of a path. The options are the same as the options of `iter_annotations`."""
     log = ReadLog()
     annotations = tuple(iter_annotations(path, log, **options))
     return ReadAnnotations(log.format, annotations, tuple(log.skipped), log.warnings)
@@ -76,11 +76,11 @@ def iter_annotations(
 ) -> Iterator[ClipAnnotation]:
     """The annotations of a report, a file or a folder, in the order of the files' names.
 
-    `format` is a name in FORMATS; "auto" recognises it by the content of the first document, and all others must be in
-    the same format. `labels` maps labels to a taxonomy. `fps` and the frame times of `clips` (annotations by clip id,
-    such as the references of predictions) are used if a file counts in frames and does not give their times; the frame
-    times take precedence. `first_frame` is the number of the first frame if the format does not say. `as_written`
-    accepts what a release's evaluator accepts (see `ReadingContext`).
+    `format` is a name in FORMATS; "auto" recognises the format by the content of the first document. All other
+    documents must be in the same format. `labels` maps labels to a taxonomy. If a file counts in frames and does not
+    give their times, `fps` or the frame times of `clips` are used; the frame times take precedence. `clips` are
+    annotations by clip id, such as the references of predictions. `first_frame` is the number of the first frame if the
+    format does not state this number. `as_written` accepts what a release's evaluator accepts (see `ReadingContext`).
 
     Raises InputError with file, line and key for input that does not fit; a `lenient` reading skips the annotation of
     that clip and logs it. Two annotations of one clip by one author are always an InputError.
@@ -96,7 +96,7 @@ def iter_annotations(
 
 
 def format_of(path: Path, format: str = AUTO) -> str:  # noqa: A002 (the name on the command line)
-    """The format of a file or folder, from its first document; AUTO if that is not recognised.
+    """The format of a file or folder, from its first document; AUTO if the format is not recognised.
 
     Raises InputError if there is no file to read.
     """
@@ -119,7 +119,7 @@ def format_readers() -> Mapping[str, AnnotationReader]:
 
 @dataclass
 class _PathReader:
-    """Reads a path. `format` is recognised by the first document if it is None.
+    """Reads a path. If `format` is None, the format is recognised from the first document.
 
     `seen` holds the place of each annotation that was read, by clip and author.
     """
@@ -187,7 +187,7 @@ class _PathReader:
 
 
 def _located(document: Document, place: Place, message: str) -> str:
-    """A message after its file, line and key, as far as they are known."""
+    """A message after its file, line and key; only the known ones are written."""
     line, key = document.where(place)
     where = f"{document.path}" if line is None else f"{document.path}:{line}"
     return f"{where}: {key}: {message}" if key else f"{where}: {message}"
@@ -214,7 +214,7 @@ class AnnotationFiles:
 
 
 def find_files(path: Path) -> AnnotationFiles:
-    """The files of a path to read, in the order of their names. Raises InputError if there are none."""
+    """The files of a path to read, in the order of their names. Raises InputError if there are no files to read."""
     if path.is_file():
         return AnnotationFiles(path.parent, (PurePosixPath(path.name),))
     if not path.is_dir():

@@ -42,7 +42,7 @@ Record = TypeVar("Record", bound=ForeignRecord)
 
 
 def parse(record: type[Record], value: Any, place: Place = ()) -> Record:
-    """Validate the value at a place. Raises FormatError with the place of what does not fit."""
+    """Validate the value at a place. Raises FormatError with the place of the value that does not fit."""
     try:
         return record.model_validate(value)
     except ValidationError as error:

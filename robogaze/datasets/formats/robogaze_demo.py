@@ -1,8 +1,8 @@
 """The annotations of the RoboGaze project page: `{"clips": [{"clip_id", "events": [...]}]}`, or one clip per file.
 
-Times are seconds. A severity of null was not rated. `type` is the taxonomy's id; older files have only `label`. Events
-of the second version have no `event_id`; they are numbered. `video` or `file` is the name of the video; clips whose ids
-differ are paired by this name.
+Times are seconds. If a severity is null, the severity was not rated. `type` is the taxonomy's id; older files have only
+`label`. Events of the second version have no `event_id`; they are numbered. `video` or `file` is the name of the video;
+clips whose ids differ are paired by this name.
 """
 
 from collections.abc import Iterator

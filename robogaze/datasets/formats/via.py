@@ -6,13 +6,14 @@
 
 Times are seconds. A view of a video is a clip; its id is the name of the file without folder and suffix. An entry of
 `metadata` with two times is one event. The label of the entry names a type or a dimension; it is also the description
-if there is no other description. Attributes are found by name, whatever the case: the label is `type`, `label`,
-`glitch_type` or `class`, or else the first select or radio attribute of segments; the description is `description`,
-`comment`, `text` or `notes`; `severity` is the severity. A value is a text, or the id or the text of an option.
+if there is no other description. Attributes are found by name, in upper or lower case. The label is `type`, `label`,
+`glitch_type` or `class`, or else the first select or radio attribute of segments. The description is `description`,
+`comment`, `text` or `notes`; the severity is `severity`. A value is a text, or the id or the text of an option.
 
 Other entries are left out; an entry with a label is refused, because its event would be lost. A clip without segments
-is unscored, because it looks the same whether somebody watched it or not. It is clean if an entry for the whole file
-(`z` is empty) has an attribute `clean` with the value clean, yes, true or 1. The project does not name an author.
+is unscored, because it looks the same whether somebody watched it or not. A clip without segments is clean, however, if
+an entry for the whole file (`z` is empty) has an attribute `clean`; its value must be clean, yes, true or 1. The
+project does not name an author.
 
 Writes `via.json`. A segment is one span, so an event with several spans is several segments. A report that is
 incomplete or undecided is a view without entries, which is read as unscored. Parts of longer videos are left out.
@@ -79,7 +80,7 @@ class _FileList(ForeignRecord):
 
 
 class _Values(ForeignRecord):
-    """An entry of `metadata`: a segment has two times, a point one, and the whole file none."""
+    """An entry of `metadata`: a segment has two times, a point has one time, and the whole file has no time."""
 
     z: list[float] = []
     av: dict[str, Identifier] = {}
@@ -87,7 +88,7 @@ class _Values(ForeignRecord):
 
 @dataclass(frozen=True)
 class _Attributes:
-    """The attributes of a project, by id, and the ids of those that are read, the first choice first."""
+    """The attributes of a project, by id, and the ids of the attributes that are read, in order of preference."""
 
     by_id: Mapping[str, _Attribute]
     labels: Sequence[str]
@@ -142,7 +143,7 @@ def _attributes(table: Mapping[str, Any]) -> _Attributes:
     attributes = {aid: parse(_Attribute, value, ("attribute", aid)) for aid, value in table.items()}
 
     def named(*names: str) -> list[str]:
-        """The attributes with these names: those of segments first, then in the order of the names."""
+        """The attributes with these names: attributes of segments first, then in the order of the names."""
         found = [aid for aid, attribute in attributes.items() if attribute.name in names]
         return sorted(
             found,
@@ -161,7 +162,9 @@ def _attributes(table: Mapping[str, Any]) -> _Attributes:
 
 
 def _without_video(view: Any, files: Mapping[str, Any]) -> bool:
-    """Whether all files of a view are of another type. A view that does not fit is left to `read`."""
+    """Whether all files of a view are of another type. If the view does not fit, the result is False, and `read`
+    handles the view.
+    """
     fids = view.get("fid_list") if isinstance(view, dict) else None
     if not isinstance(fids, list):
         return False
@@ -228,7 +231,7 @@ class _Entry:
         return len(self.values.z) == 2
 
     def first(self, aids: Sequence[str]) -> tuple[Sequence[str], Place]:
-        """The texts of the first of some attributes that has a value, and the place of the value."""
+        """The texts of the first of the given attributes that has a value, and the place of this value."""
         for aid in aids:
             place: Place = (*self.place, "av", aid)
             if aid in self.values.av and (texts := _texts(self.values.av[aid], self.attributes.by_id[aid], place)):

@@ -1,12 +1,12 @@
 """VideoGlitchBench and GliDe: `{"video_name", title, "no_bugs", "bugs": [text], "time_nodes": [[[s, e], ...], ...]}`.
 
 One record, or a list of them; `time_nodes[i]` are the intervals of bug i, in seconds. The short keys `video` and
-`intervals` are read, too. The title that a clip was recorded in is the only other text whose key has the same ending as
+`intervals` are also read. The title that a clip was recorded in is the only other text whose key has the same ending as
 the clip's key. Without this text, the title is the name of the file's folder. The clip's id is `<title>/<clip>`, so
 that clips with the same name remain distinct, and the title is a field under its key.
 
-When writing, the title is the first part of the id, else the instruction; its key is the domain's id followed by
-`_name`. Dimensions, types and severities are lost.
+In files that are written, the title is the first part of the id, else the instruction; its key is the domain's id
+followed by `_name`. Dimensions, types and severities are lost.
 """
 
 import json
@@ -77,7 +77,7 @@ def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
 
 
 def _title(record: Mapping[str, Any]) -> dict[str, str]:
-    """The title that a clip was recorded in, under its key; empty if the record names none."""
+    """The title that a clip was recorded in, under its key; empty if the record names no title."""
     ending = next(ending for key, ending in _CLIP_KEYS.items() if key in record)
     titles = {
         key: value

@@ -1,7 +1,7 @@
 """The types of a layout, its source and its result.
 
-A layout is one module with a `FolderLayout`: `recognises` decides by the names of a source's files, and if these do not
-decide, by the content of one or two of the files; it returns False for anything it cannot read. `read` adds a manifest
+A layout is one module with a `FolderLayout`: `recognises` decides by the names of a source's files. If the names do not
+decide, it reads one or two of the files; it returns False for anything that it cannot read. `read` adds a manifest
 entry for each clip. Nothing is dropped silently: a file that is neither a clip nor describes one is listed as ignored,
 with the reason.
 """
@@ -34,8 +34,8 @@ UNPACKED = ".clips"
 class ImportSource:
     """A path to import: a file, or a folder with all files below it, in the order of their names.
 
-    `files` are relative to `path`, and empty if it is a file. `unnamed` are the escaped names of files that are not
-    UTF-8 and cannot be opened. Names that start with a dot (caches, leftovers of file systems) are skipped.
+    `files` are relative to `path`; they are empty if `path` is a file. `unnamed` are the escaped names of files that
+    are not UTF-8 and cannot be opened. Names that start with a dot (caches, leftovers of file systems) are skipped.
     """
 
     path: Path
@@ -65,11 +65,11 @@ class ImportSource:
 
     @cached_property
     def videos(self) -> tuple[PurePosixPath, ...]:
-        """The videos below the path."""
+        """The videos of the source."""
         return tuple(file for file in self.files if file.suffix.lower() in VIDEOS)
 
     def has(self, file: PurePosixPath | str) -> bool:
-        """Whether this file was listed below the path."""
+        """Whether this file is listed in the source."""
         return PurePosixPath(file) in self._listed
 
     @cached_property
@@ -77,11 +77,11 @@ class ImportSource:
         return frozenset(self.files)
 
     def at(self, file: PurePosixPath | str) -> Path:
-        """The path of a file below the path."""
+        """The full path of a file of the source."""
         return self.path / file
 
     def within(self, folder: PurePosixPath | str) -> tuple[PurePosixPath, ...]:
-        """The files of a folder below the path, at any depth."""
+        """The files of the source in a folder, at any depth."""
         return tuple(file for file in self.files if PurePosixPath(folder) in file.parents)
 
 
@@ -95,7 +95,7 @@ def _is_utf8(file: PurePosixPath) -> bool:
 
 @dataclass(frozen=True)
 class Ignored:
-    """A file that is not a clip, relative to the source, and the reason."""
+    """A file that is not a clip: its path relative to the source, and the reason."""
 
     file: str
     reason: str
@@ -121,7 +121,7 @@ class ImportState:
     _handled: set[PurePosixPath] = field(default_factory=set)
 
     def add(self, entry: ManifestEntry, *files: PurePosixPath | str) -> None:
-        """Add a clip, and the source's files that it was made from: its video, and what describes it."""
+        """Add a clip, and the files of the source that belong to it: its video, and the files that describe it."""
         self.entries.append(entry)
         self.use(*files)
 
@@ -136,7 +136,7 @@ class ImportState:
             self.ignored.append(Ignored(f"{file}", reason))
 
     def remark(self, text: str) -> None:
-        """Add a remark on how something was interpreted, once."""
+        """Add a remark on how something was interpreted; a repeated remark is not added again."""
         if text not in self.remarks:
             self.remarks.append(text)
 

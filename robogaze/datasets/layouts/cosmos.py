@@ -1,6 +1,6 @@
 """Cosmos-Predict's data: `videos/<name>.mp4` with the instruction in `metas/<name>.txt`.
 
-GR00T-Dreams and Cosmos-Curate write this layout too. Other files (`t5_xxl/`, `metadata.csv`) are ignored.
+GR00T-Dreams and Cosmos-Curate also write this layout. Other files (`t5_xxl/`, `metadata.csv`) are ignored.
 """
 
 from pathlib import PurePosixPath
@@ -12,7 +12,7 @@ _VIDEOS, _METAS = "videos", "metas"
 
 
 def recognises(source: ImportSource) -> bool:
-    """Videos in one folder, and a text for one of them in the other."""
+    """Videos in one folder, and a text for at least one of them in the other folder."""
     return any(source.has(_meta(video)) for video in _videos(source))
 
 

@@ -50,8 +50,8 @@ class NoClips(InputError):
 def import_clips(path: Path, layout: str = AUTO) -> Imported:
     """The clips of a folder or a file. No video is opened.
 
-    `layout` is a name in LAYOUTS; "auto" takes the first that recognises the path. Raises InputError if there is no
-    clip, if the layout is unknown, if the files contradict each other, and for two clips with one clip_id.
+    `layout` is a name in LAYOUTS; "auto" takes the first layout that recognises the path. Raises InputError if there is
+    no clip, if the layout is unknown, if the files contradict each other, and if two clips have the same clip_id.
     """
     source = ImportSource.of(path)
     chosen = _recognised(source) if layout == AUTO else _named(layout)

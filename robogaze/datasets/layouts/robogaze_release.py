@@ -1,7 +1,7 @@
 """The input of the RoboGaze release: `metadata.csv`, `videos/`, `conditioning_frame/<stem>.{jpg,jpeg,png}`.
 
-The table's `file_name` is a video in `videos/`, its `text` the instruction; the image of the same stem is the initial
-frame.
+The table's `file_name` is a video in `videos/`, and its `text` is the instruction; the image with the same stem is the
+initial frame.
 """
 
 from pathlib import PurePosixPath

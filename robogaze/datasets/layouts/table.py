@@ -1,12 +1,13 @@
 """Tables of clips, one row per clip: JSONL, JSON, CSV, TSV or Parquet. Paths are relative to the table.
 
-The columns are the fields of an entry. Some may have other names:
+The columns are the fields of an entry. Some columns may have other names:
 
     path          path, file_name, video, video_path
     instruction   instruction, prompt, text, caption
     checkpoint    checkpoint; with a column model, MODEL/CHECKPOINT, or MODEL alone
 
-The first non-empty column is used. Columns that are not fields of an entry are left out, with a remark.
+Of several columns for one field, the first non-empty column is used. Columns that are not fields of an entry are left
+out, with a remark.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

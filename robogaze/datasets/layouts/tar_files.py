@@ -1,8 +1,8 @@
 """Tar files, plain or gzipped, read once from start to end, within limits.
 
-Archives are untrusted. Sizes are checked before anything is read or written: every member must be inside the file,
-sparse members are refused, compressed content is limited to a multiple of the file's size, and only a small part is in
-memory at a time.
+Archives are untrusted. Sizes are checked before anything is read or written: every member must be inside the file, and
+sparse members are refused. Compressed content is limited to a multiple of the file's size, and only a small part of it
+is in memory at a time.
 """
 
 import gzip
@@ -53,7 +53,7 @@ class _SmallReads:
 
 @dataclass(frozen=True)
 class Member:
-    """A file in an archive. Its content can be read until the next member is requested."""
+    """A file in an archive. The member's content can be read until the next member is requested."""
 
     name: str
     size: int

@@ -1,7 +1,7 @@
 """Hugging Face's videofolder: `metadata.csv`, `.jsonl` or `.parquet` with a column `file_name`, next to the videos.
 
-Every folder can have such a table; `file_name` is relative to the folder. If the first folder below the source is named
-like a split, the clips in it have this split.
+Every folder can have a table like this; `file_name` is relative to the folder. If the first folder below the source is
+named like a split, the clips in it have this split.
 """
 
 from pathlib import PurePosixPath
@@ -16,7 +16,7 @@ _SPLITS = {"train": "train", "validation": "validation", "valid": "validation", 
 
 
 def recognises(source: ImportSource) -> bool:
-    """A table with the column, and videos."""
+    """A table with the column `file_name`, and videos."""
     return bool(source.videos) and any(
         any(_COLUMN in row.cells for row in read_rows(source.at(table))[:1]) for table in _tables(source)
     )

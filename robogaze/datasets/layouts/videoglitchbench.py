@@ -1,7 +1,7 @@
 """VideoGlitchBench: `<title>/<clip>.mp4`, with the annotations in a JSON file next to the title folders.
 
 A clip's id is `<title>/<clip>`, as in the annotations (`robogaze.datasets.formats.videoglitchbench`), so that
-predictions and references pair. The title is the instruction for models, and the task family.
+predictions and references can be paired. The title is the instruction for models, and the task family.
 """
 
 from pathlib import PurePosixPath

@@ -80,7 +80,7 @@ def _read(files: Iterator[Member], path: Path, archive: PurePosixPath, state: Im
 
 
 def _fields(key: PurePosixPath, texts: Mapping[PurePosixPath, bytes], path: Path) -> dict[str, object]:
-    """The fields of the clips with a key; those of the JSON override the text."""
+    """The fields of the clips with a key; fields of the JSON override the text."""
     json_name, text_name = (key.with_name(f"{key.name}{suffix}") for suffix in (_JSON, _TEXT))
     fields: dict[str, object] = {}
     for name in (json_name, text_name):

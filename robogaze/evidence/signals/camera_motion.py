@@ -2,15 +2,16 @@
 
 At most one corner per block of the picture is followed to the next frame, so every textured part counts once. A camera
 moves everything, so points all over the picture must share its motion. If points all over the picture stay in place,
-the camera is at rest, however much of the picture moves. If points all over the picture neither share a motion nor stay
-in place, or if both are true (an arm that fills a plain picture, with a few points at rest around it), the motion is
-undefined (NaN).
+the camera is at rest, even if much of the picture moves. The motion is undefined (NaN) if points all over the picture
+do not share a motion and do not stay in place. The motion is also undefined if some points share a motion and other
+points stay in place, both all over the picture (an arm that fills a plain picture, with a few points at rest around
+it).
 
 When the camera moves strongly, near and far objects move differently, and no single motion fits them all. Where hardly
 any point stayed in place, a rough fit is enough, with a tolerance that grows with the motion. The rough fit shows that
-the camera moved and about how far. This is enough for shake, which is a median over several frames, but not for a
-single jitter. If even a rough fit fails and hardly any point stayed in place, the median motion of the points is used
-for shake only: an arm that fills the picture moves like this too, but it does not jump back and forth.
+the camera moved and about how far. A rough fit is enough for shake, which is a median over several frames, but not for
+a single jitter. If even a rough fit fails and hardly any point stayed in place, the median motion of the points is used
+for shake only. An arm that fills the picture also moves in this way, but it does not jump back and forth.
 """
 
 import math
@@ -219,7 +220,7 @@ def _median_move(motion: Points, shape: tuple[int, ...]) -> _Move:
 
 
 def _fitted(start: Points, end: Points, within_px: float, shape: tuple[int, ...]) -> _Fit | None:
-    """The motion on which most points agree within this distance; None without one."""
+    """The motion on which most points agree within this distance; None if no motion is found."""
     matrix, chosen = cv2.estimateAffinePartial2D(start, end, ransacReprojThreshold=within_px)
     if matrix is None:
         return None
@@ -245,8 +246,8 @@ def _followed(before: NDArray[np.uint8], now: NDArray[np.uint8], corners: Points
     """The points that return to their start when followed backward, as positions before and after; none if too few of a
     sample return.
 
-    Points that are not in the next frame take longest to follow. Because of the sample, noise does not take longer than
-    video. A small number of points is always followed completely.
+    Points that are not in the next frame take longest to follow. A sample of the points is followed first, so that
+    noise does not take longer than video. A small number of points is always followed completely.
     """
     ends = np.empty_like(corners)
     returned = np.zeros(len(corners), dtype=np.bool_)

@@ -1,8 +1,8 @@
 """Dropped frames: a step in which everything that moves covers a much larger distance than in the steps around it.
 
 If frames are missing, moving objects leave the places where they moved one frame ago and move elsewhere one frame
-later. An object that appears, disappears or jumps changes the picture as much, but moving objects around it continue in
-place. A fast object changes the picture as much in the steps before and after.
+later. An object that appears, disappears or jumps also changes the picture strongly, but moving objects around it
+continue in place. A fast object changes the picture equally in the steps before and after.
 """
 
 import math
@@ -79,7 +79,7 @@ def _moving(change: Change) -> Mask:
 
 
 def _share_near(places: Mask, others: Mask) -> float:
-    """The share of `places` that are near one of `others`; 0 if either covers too little."""
+    """The share of `places` that are near one of `others`; 0 if `places` or `others` cover too little."""
     count = np.count_nonzero(places)
     if min(count, np.count_nonzero(others)) / places.size < _LEAST_AREA:
         return 0.0

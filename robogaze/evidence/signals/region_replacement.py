@@ -171,7 +171,9 @@ class RegionReplacement:
 
 
 def _reversal(past: ReplacedRegion, now: ReplacedRegion) -> float:
-    """How similar the content that disappeared then is to the content that appears now, or vice versa."""
+    """How similar content that disappeared earlier is to content that appears now, or content that appeared earlier to
+    content that disappears now.
+    """
     returns, leaves = 0.0, 0.0
     if past.disappeared > past.appeared / 2 and now.appeared > now.disappeared / 2:
         returns = overlap(past.before, now.now)

@@ -1,9 +1,10 @@
-"""Frames that repeat the previous frame, and the jump after such a run.
+"""Frames that repeat the previous frame, and the jump after a run of these frames.
 
 A repeated frame is not a fault: an arm that waits in a simulator produces exactly equal frames, and afterwards it
-continues as before or starts slowly. The first step after a wait contains the motion of frames that were not shown if
-this step is larger than the steps before the wait, the steps that follow, and the clip's usual steps. Single frames
-held between moving ones, repeatedly, are judder: clips whose frame rate was converted look like this.
+continues as before or starts slowly. The first step after a wait may contain the motion of frames that were not shown.
+The step contains this motion if it is larger than the steps before the wait, the steps that follow, and the clip's
+usual steps. Judder means that single frames are held between moving frames, repeatedly; clips whose frame rate was
+converted look like this.
 """
 
 import cv2
@@ -23,7 +24,7 @@ _AFTER = 3  # steps after the first new one that are compared
 
 
 class RepeatedFrames:
-    """Change since the frame before, runs of repeats, and the jump that ends one."""
+    """Change since the frame before, runs of repeats, and the jump that ends a run."""
 
     signals: tuple[Signal, ...] = (
         Signal(
@@ -112,7 +113,7 @@ def _judder(local: Series, times_s: Series) -> Series:
 
 
 def _resume_jump(overall: Series, still: NDArray[np.bool_], frozen: Series, times_s: Series) -> Series:
-    """The first step after each run of repeats over the largest step around the run; NaN near the clip's end."""
+    """The first step after each run of repeats, divided by the largest step around the run; NaN near the clip's end."""
     jump = np.full(len(overall), np.nan)
     usual = level(np.where(still, np.nan, overall), 50)
     for frame in np.flatnonzero(~still[1:] & (frozen[:-1] >= _RUN_S)) + 1:

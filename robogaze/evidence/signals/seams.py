@@ -1,9 +1,9 @@
 """Seams: new straight lines across the picture at which neighbouring rows do not fit together.
 
 Where rows are shifted or blocks of the picture are misplaced, brightness jumps from one row to the next along a
-straight line, more than above and below that line. The edge of a table looks the same, but it was there in the previous
-frame, at most two rows away, or it is usually there and was only blurred or dark. The line must extend over the width,
-which a moving object rarely fills.
+straight line. At this line, brightness jumps more than above and below it. The edge of a table looks the same, but it
+was already in the previous frame, at most two rows away. An edge that is usually there may only have been blurred or
+dark in the previous frame. The line must extend over the width, which a moving object rarely fills.
 """
 
 import math
@@ -85,6 +85,6 @@ def _steps(gray: NDArray[np.uint8]) -> Steps:
 
 
 def _by_row(part: Steps) -> NDArray[np.float64]:
-    """The share of ones in each row; in OpenCV, counting in integers is several times as fast as averaging."""
+    """The share of ones in each row; in OpenCV, counting in integers is several times faster than averaging."""
     counts = cv2.reduce(part, 1, cv2.REDUCE_SUM, dtype=cv2.CV_32S).ravel()
     return np.asarray(counts * (1 / part.shape[1]), dtype=np.float64)  # as OpenCV divides

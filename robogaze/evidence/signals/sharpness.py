@@ -1,11 +1,11 @@
 """How sharp the edges of the picture are.
 
-A Laplacian grows with contrast as well as with sharpness. Here it is divided by the gradient at the strongest edges:
-for an edge of width w the gradient falls with 1/w and the Laplacian with 1/w^2, so their ratio is 1/w, whatever the
-contrast, and flat parts of the picture do not count.
+A Laplacian grows not only with sharpness but also with contrast. Here the Laplacian is divided by the gradient at the
+strongest edges. For an edge of width w, the gradient falls with 1/w and the Laplacian with 1/w^2, so their ratio is 1/w
+for any contrast. Flat parts of the picture do not count.
 
-A picture smeared along one direction keeps the edges along it. Therefore sharpness is also measured across each of four
-directions, and the direction that loses most counts.
+A picture smeared along one direction keeps the edges along this direction. Therefore sharpness is also measured across
+each of four directions, and the direction that loses most counts.
 """
 
 import math
@@ -85,7 +85,9 @@ class Sharpness:
 
 
 def _sharpness(gray: cv2.typing.MatLike) -> Iterator[float]:
-    """The inverse width of the strongest edges in any direction, then across each of _DIRECTIONS; NaN with too few."""
+    """The inverse width of the strongest edges in any direction, then across each of _DIRECTIONS; NaN if there are too
+    few edges.
+    """
     right, down = (_flat(cv2.Scharr(gray, cv2.CV_32F, *order, scale=1 / 32)) for order in ((1, 0), (0, 1)))
     length = _flat(cv2.magnitude(right, down))
     is_large = length.size > _MANY

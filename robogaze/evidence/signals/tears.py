@@ -2,8 +2,8 @@
 
 Each band of rows is compared with the same band of the frame before at every sideways shift. At a tear, the bands above
 the line fit one shift and the bands below fit a clearly different shift, in all parts of the width; a moving object
-rarely fills all parts. An object that fills them also moves in the neighbouring frames, but a tear is sudden: at its
-line nothing moves the same way one frame before or after.
+rarely fills all parts. An object that fills all parts also moves in the neighbouring frames. A tear, however, is
+sudden: at its line, nothing moves in the same way one frame before or after.
 """
 
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ Shifts = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Line:
-    """A line across the picture: the jump of the rows above it relative to those below, and its place.
+    """A line across the picture: its place, and the jump of the rows above it relative to the rows below it.
 
     `height` is the distance from the top, as a share of the picture's height.
     """
@@ -133,7 +133,7 @@ def _shifts(costs: Costs) -> Shifts:
 
 
 def _jump(shifts: Shifts, band: int) -> int:
-    """The jump of the rows above a band relative to those below it."""
+    """The jump of the rows above a band relative to the rows below it."""
     above, below = _sides(band)
     return int(np.median(shifts[above]) - np.median(shifts[below]))
 

@@ -1,14 +1,15 @@
 """Unusual motion of a tracked object.
 
-Motion is relative to the background: the camera's part is removed if it is known. It is measured in frame diagonals, so
-that it does not depend on the clip's size, between the frames in which the object was found. Four kinds are flagged:
+Motion is relative to the background: the camera's part is removed if it is known. Motion is measured between the frames
+in which the object was found. The unit is frame diagonals, so that motion does not depend on the clip's size. Four
+kinds of motion are flagged:
 
 jump     one step ends JUMP away from where the motion before and after it would have led
 still    it stops within a frame from a speed of MOVING, rests for STILL_S, and continues with a similar velocity
 burst    it gains BURST in speed within a frame and keeps it
 shake    for SHAKE_S at least half of its steps turn back, each of SHAKE or more
 
-A flag is a measurement, not a verdict: an object that is hit bursts into motion too.
+A flag is a measurement, not a verdict: an object that is hit also bursts into motion.
 """
 
 from collections.abc import Iterator
@@ -51,8 +52,9 @@ Kind = Literal["jump", "still", "burst", "shake"]
 class Flag:
     """Unusual motion from the frame `first` to the frame `last`, by their positions in the track.
 
-    `value` is the distance from the object's usual motion or the distance of its turns (diagonals), or the object's
-    speed before it stopped or the speed that it gained (diagonals per second).
+    For some flags, `value` is a distance (diagonals): the distance from the object's usual motion, or the distance of
+    its turns. For other flags, `value` is a speed (diagonals per second): the object's speed before it stopped, or the
+    speed that it gained.
     """
 
     kind: Kind
@@ -67,8 +69,8 @@ class Movement:
 
     `frames` are the positions in the track at which the object was found; `speeds` are its speeds from each of these
     positions to the next, in diagonals per second. `compensated` is the share of these steps from which the camera's
-    part was removed, NaN without a step. `rests` are the runs in which the object rests, `missing` the runs in which it
-    was not found; both are half-open.
+    part was removed, NaN if there are no steps. `rests` are the runs in which the object rests, `missing` the runs in
+    which it was not found; both are half-open.
     """
 
     frames: tuple[int, ...]
@@ -133,7 +135,7 @@ def _steps(track: TrackedObject, times_s: NDArray[np.float64]) -> _Steps:
 
 
 def _usual(velocity: Vectors, first: int, end: int) -> Vectors:
-    """The median velocity of three consecutive steps; NaN with fewer."""
+    """The median velocity of three consecutive steps; NaN if there are fewer steps."""
     if first < 0 or end > len(velocity):
         return np.full(2, np.nan)
     return np.median(velocity[first:end], axis=0)

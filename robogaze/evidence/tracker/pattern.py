@@ -4,8 +4,8 @@ A pattern is compared within the ellipse inside its box, so that the background 
 difference is the root mean square over colours, in 8-bit levels. Both pictures are blurred slightly, because a fine
 pattern that is shifted by half a pixel would not match itself.
 
-The differences at all places are computed with Fourier transforms; the transforms of the pattern are kept. This takes a
-third of the time of `cv2.matchTemplate`, which transforms everything six times.
+The differences at all places are computed with Fourier transforms; the transforms of the pattern are kept. This method
+takes a third of the time of `cv2.matchTemplate`, which transforms everything six times.
 """
 
 from dataclasses import dataclass, replace
@@ -50,7 +50,7 @@ class PixelRegion:
 
     @property
     def size(self) -> tuple[int, int]:
-        """The spot's width and height in whole pixels."""
+        """The region's width and height in whole pixels."""
         return max(LEAST_PX, round(self.wide)), max(LEAST_PX, round(self.high))
 
     def times(self, factor: float) -> "PixelRegion":
@@ -62,7 +62,7 @@ class PixelRegion:
         return replace(self, x=float(x), y=float(y))
 
     def inside(self, image: Image) -> bool:
-        """Whether the spot's centre is in the picture."""
+        """Whether the region's centre is in the picture."""
         return bool(0 < self.x < image.shape[1] and 0 < self.y < image.shape[0])
 
     def box(self, image: Image) -> Box:
@@ -77,7 +77,7 @@ class PixelRegion:
 
 
 def cut(image: Image, region: PixelRegion, beyond_px: int = 0) -> Image:
-    """The pixels of a region and a margin around it; beyond the picture its edge is repeated."""
+    """The pixels of a region and a margin around it; outside the picture, the picture's edge is repeated."""
     wide, high = region.size
     size = wide + 2 * beyond_px, high + 2 * beyond_px
     return np.asarray(cv2.getRectSubPix(image, size, (region.x - 0.5, region.y - 0.5)), dtype=np.uint8)
@@ -145,7 +145,7 @@ class Pattern:
 
 
 class Surroundings:
-    """What is in a picture at a region and around it, for the search of patterns of the region's size."""
+    """The content of a picture at a region and around it, for the search for patterns of the region's size."""
 
     def __init__(self, image: Image, region: PixelRegion) -> None:
         self._region = region

@@ -68,9 +68,10 @@ class TooSmall(ValueError):
 class ObjectPlace:
     """The place of the object in one frame.
 
-    `middle` is the centre of its box before the box is cut to the view, or the centre of mass of its mask, as shares of
-    the view's width and height. `difference` is the difference from the pattern, in 8-bit levels, NaN with a mask.
-    `searched` is true if the object was not near the predicted place and was found in the whole picture.
+    `middle` is the centre of the object's box before the box is cut to the view. With a mask, `middle` is the mask's
+    centre of mass. Both are shares of the view's width and height. `difference` is the difference from the pattern, in
+    8-bit levels, NaN with a mask. `searched` is true if the object was not near the predicted place and was found in
+    the whole picture.
     """
 
     box: Box
@@ -166,12 +167,12 @@ def follow(
 
 
 class FollowedObjects:
-    """Objects that are followed through a view together, from their boxes in its first picture on.
+    """Objects that are followed together through a view, starting from their boxes in the view's first picture.
 
-    Each picture is prepared once, whatever the number of objects, and not kept. `begin` is as in `follow`. By
-    default, a larger difference from the content of the box is allowed than in `follow`, so that an object is followed
-    when it turns or is partly covered. The box may then move along with whatever covers the object. A lost object is
-    searched for in fewer and fewer pictures, down to one in _SEARCH_EVERY.
+    Each picture is prepared once for all objects and is not kept. `begin` has the same meaning as in `follow`. By
+    default, a larger difference from the content of the box is allowed than in `follow`. Therefore an object is still
+    followed when it turns or is partly covered. The box may then move along with the thing that covers the object. A
+    lost object is searched for in fewer and fewer pictures, down to one picture in _SEARCH_EVERY.
     """
 
     def __init__(self, boxes: Sequence[Box], begin: StartFollower | None = None, side_px: int = SIDE_PX) -> None:
@@ -219,7 +220,7 @@ def _region(box: Box, image: Image, side_px: int) -> PixelRegion:
 def _through(
     follower: Follower, frame: TrackingFrame, images: Iterable[Image]
 ) -> list[tuple[ObjectPlace | None, tuple[float, float]]]:
-    """The object's place in each picture, and the motion of the background to it."""
+    """The object's place in each picture, and the motion of the background from the previous picture."""
     found = []
     for image in images:
         now = TrackingFrame.at(image)
@@ -230,8 +231,8 @@ def _through(
 
 
 def _halved(image: Image, side_px: int) -> Image:
-    """The picture, halved repeatedly as long as its longer side does not fall below `side_px`; this is the fastest way
-    to reduce a picture by a large factor.
+    """The picture, halved repeatedly until another step would make its longer side shorter than `side_px`; this is the
+    fastest way to reduce a picture by a large factor.
     """
     while max(image.shape[:2]) >= 2 * side_px:
         size = image.shape[1] // 2, image.shape[0] // 2
@@ -249,8 +250,8 @@ class _ByColour:
     def __init__(
         self, frame: TrackingFrame, region: PixelRegion, contrast_share: float = 0.0, resting_levels: float = 0.0
     ) -> None:
-        """Near the predicted place, the allowed difference is LIKE_LEVELS or `contrast_share` of the content's
-        contrast, whichever is larger.
+        """Near the predicted place, the allowed difference is the larger of LIKE_LEVELS and `contrast_share` of the
+        content's contrast.
 
         An object rests if its latest content differs by less than `resting_levels` from the current content of the same
         place; the corners of a resting object are not followed.
@@ -278,7 +279,9 @@ class _ByColour:
         return placed(region, now.image, difference, searched=expected is None)
 
     def _near_prediction(self, now: TrackingFrame) -> Match | None:
-        """The place near the predicted one that matches the first content of the box, or else its latest content."""
+        """The place near the predicted place that matches the first content of the box; if no place matches it, a place
+        that matches the latest content.
+        """
         difference = self._difference_at_rest(now)
         if difference < self._resting_levels:
             return self.region, difference
@@ -313,7 +316,7 @@ class _ByColour:
         return region.at(region.x + right, region.y + down), _growth(start, end)
 
     def _in_whole_picture(self, now: TrackingFrame) -> Match | None:
-        """The only similar place in the whole picture, None without one."""
+        """The only similar place in the whole picture; None if there is no similar place, or if there are several."""
         half = now.half.shape[1] / now.image.shape[1]
         small = PixelRegion(
             self.region.x * half, self.region.y * half, self.region.wide * half, self.region.high * half
@@ -336,7 +339,9 @@ def placed(region: PixelRegion, image: Image, difference: float, *, searched: bo
 
 
 def _corners(gray: NDArray[np.uint8], region: PixelRegion) -> Vectors | None:
-    """The corners in the ellipse of a region; None without one. Only the surroundings of the spot are searched."""
+    """The corners in the ellipse of a region; None if there are no corners. Only the surroundings of the region are
+    searched.
+    """
     height, width = gray.shape
     left, top = (
         max(0, math.floor(start) - _CORNER_REACH_PX)
@@ -377,7 +382,9 @@ def _median(values: Vectors) -> Vectors:
 
 
 def _growth(start: Vectors, end: Vectors) -> float:
-    """The factor by which points moved apart; 1 with too few points, or beyond the largest growth of a step."""
+    """The factor by which the distances of points grew; 1 with too few points, or beyond the largest growth of a
+    step.
+    """
     if len(start) < _CORNERS_FOR_GROWTH:
         return 1.0
     before, now = (np.hypot(*(points - _median(points)).T) for points in (start, end))
@@ -387,7 +394,9 @@ def _growth(start: Vectors, end: Vectors) -> float:
 
 
 def _background(before: TrackingFrame, now: TrackingFrame, region: PixelRegion) -> tuple[float, float]:
-    """The motion of the points outside the box, as shares of the view; NaN where most do not move alike."""
+    """The motion of the points outside the box, as shares of the view; NaN where most points do not move in the same
+    way.
+    """
     high, wide = before.half_gray.shape
     box = region.box(before.image)
     outside = np.full((high, wide), 255, np.uint8)

@@ -50,7 +50,7 @@ def _other(was: str, instruction: str, change: InstructionChange, rng: np.random
 
 
 def _swapped(old: str, found: re.Match[str]) -> str:
-    """The two parts of an instruction in the other order; the capital stays at the front."""
+    """The two parts of an instruction in the other order; the capital letter stays at the front."""
     first, second = found["first"], found["second"]
     if first[:1].isupper() and not first[:2].isupper():
         first, second = first[0].lower() + first[1:], second[0].upper() + second[1:]

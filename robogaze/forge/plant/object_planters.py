@@ -1,14 +1,14 @@
 """Planters that change one object in the picture, while the object and its surroundings are still.
 
-An object is a compact region that differs from its surroundings: from the median over a window larger than the object.
-The region has an edge along most of its outline (otherwise it is a piece of something larger), and nearly all of its
-surroundings have one colour (otherwise the region is a part of something in front of a ground). Three kinds of regions
-are not objects: regions that are darker than their ground and have the same hue (shadows or openings), regions that
-reach the edge of the picture, and regions that are long and thin. A cap on a joint that does not move may be mistaken
-for an object.
+An object is a compact region that differs from its surroundings, for which the median over a window larger than the
+object is used. The region has an edge along most of its outline; otherwise it is a piece of something larger. Nearly
+all of its surroundings have one colour; otherwise the region is a part of something in front of a ground. Three kinds
+of regions are not objects: regions that are darker than their ground and have the same hue (shadows or openings),
+regions that reach the edge of the picture, and regions that are long and thin. A cap on a joint that does not move may
+be mistaken for an object.
 
-An object is still as long as neither the object nor a ring around it changes. The glitch ends before the object is
-moved, at the latest with the clip.
+An object is still while neither the object nor a ring around it changes. The glitch ends before the object is moved, or
+at the latest at the end of the clip.
 """
 
 from dataclasses import dataclass
@@ -292,7 +292,9 @@ def _coloured(patch: Image, shift: Pixels) -> Image:
 
 
 def _difference(patch: Image, before: Image, alpha: Pixels) -> float:
-    """The mean difference of two patches where an object is, in levels. Raises DrawRefused below LEAST_LEVELS."""
+    """The mean difference, in levels, of two patches at the place of an object. Raises DrawRefused if the difference is
+    below LEAST_LEVELS.
+    """
     inside = alpha > 0.5
     levels = float(np.abs(patch[inside].astype(np.float32) - before[inside]).mean())
     if levels < LEAST_LEVELS:

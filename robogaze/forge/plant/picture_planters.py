@@ -46,7 +46,9 @@ def darken(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
 
 
 def shake(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
-    """Camera shake: every frame is shifted by at most 0.6 to 4 % of the height, and by at least half of that."""
+    """Camera shake: every frame is shifted by at most 0.6 to 4 % of the height, and by at least half of this
+    maximum.
+    """
     strength = float(rng.random())
     reach = 0.006 + 0.034 * strength
 
@@ -135,7 +137,7 @@ Vector = NDArray[np.float64]
 
 
 def cover(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
-    """A dark bar, 20 to 65 % of the height wide, slides in from an edge, covers what moves, and leaves again.
+    """A dark bar, 20 to 65 % of the height wide, slides in from an edge, covers the motion, and leaves again.
 
     Raises DrawRefused if too little moves, or if the bar hides less than LEAST_HIDDEN of the moving pixels.
     """

@@ -184,7 +184,7 @@ class _Source:
         self._instructions = {entry.instruction}
 
     def plant_all(self) -> PlantedSource:
-        """Write the untouched clip and all planted ones."""
+        """Write the untouched clip and all planted clips."""
         reports = [self._write("", 0, None, untouched(self._frames))]
         left_out = []
         for glitch in self._options.glitches:

@@ -53,7 +53,7 @@ class Glitch(Data):
 
     @property
     def id(self) -> str:
-        """The name of the glitch, or its planter's."""
+        """The name of the glitch, or the name of its planter."""
         return self.name or self.planter
 
     def level(self, strength: float) -> int:
@@ -76,7 +76,7 @@ class PlantingConfig:
     glitches: Mapping[str, Glitch]
 
     def select(self, names: tuple[str, ...]) -> tuple[Glitch, ...]:
-        """The glitches with these names, or all if none is named. Raises InputError for an unknown name."""
+        """The glitches with these names, or all glitches if no name is given. Raises InputError for an unknown name."""
         for name in names:
             if name not in self.glitches:
                 known = ", ".join(self.glitches)
@@ -85,14 +85,14 @@ class PlantingConfig:
 
 
 def find_planting_file(name_or_path: str | Path) -> Path | None:
-    """The forge.yaml of a domain, or of the built-in domain with its id; None if there is none."""
+    """The forge.yaml of a domain, or of the built-in domain with the same id; None if there is none."""
     folder = find_domain(name_or_path)
     folders = (folder, resource_folder("taxonomy") / load_domain(name_or_path).id)
     return next((folder / FILE for folder in folders if (folder / FILE).is_file()), None)
 
 
 def load_planting_config(name_or_path: str | Path) -> PlantingConfig:
-    """Raises InputError if the domain has no forge.yaml, DomainError with the line for an invalid one."""
+    """Raises InputError if the domain has no forge.yaml, DomainError with the line for an invalid forge.yaml."""
     path, domain = find_planting_file(name_or_path), load_domain(name_or_path)
     if path is None:
         raise InputError(f"the domain {domain.id} has no {FILE}, so nothing can be planted (see docs/forge.md)")

@@ -140,7 +140,7 @@ def differ(image: Image, other: Image) -> bool:
 
 @dataclass(frozen=True)
 class PlantingScene:
-    """A clip for planters, with what they measure in it."""
+    """A clip for planters, and the quantities that planters measure in it."""
 
     frames: FrameArray
     instruction: str | None = None

@@ -1,8 +1,8 @@
 """Writing a planted clip and its report.
 
 The span of a glitch is its visible part: from the first to the last frame that differs visibly from the untouched clip
-before encoding. A glitch that is visible in too few of the frames between is refused. For frames that are left out, the
-span is the frame next to the gap; for a changed instruction, the whole clip.
+before encoding. A glitch that is visible in too few of the frames of its span is refused. For frames that are left out,
+the span is the frame next to the gap; for a changed instruction, the span is the whole clip.
 """
 
 from collections.abc import Iterator, Sequence

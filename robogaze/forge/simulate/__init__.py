@@ -26,8 +26,8 @@ From configuration to clip:
       |
     simulated_dataset  many clips, resumable
 
-Python knows no event type. The file maps each change of a clip (jump, vanish, hover) to a type and a description.
-An edit or a behaviour is found by name in EDITS or BEHAVIOURS.
+The Python code contains no event type. The configuration file maps each change of a clip (jump, vanish, hover) to a
+type and a description. An edit or a behaviour is found by name in EDITS or BEHAVIOURS.
 """
 
 from __future__ import annotations

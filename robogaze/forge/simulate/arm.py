@@ -1,8 +1,8 @@
 """A six-joint arm with a two-finger hand, and its inverse kinematics.
 
-At zero every joint points straight up. The tool site is between the finger tips and points along the hand; each finger
-slides along the hand's y axis by half the opening. The names of an arm's bodies start with its side, which is empty for
-a single arm.
+When all joint angles are zero, every joint points straight up. The tool site is between the finger tips and points
+along the hand; each finger slides along the hand's y axis by half the opening. The names of an arm's bodies start with
+its side, which is empty for a single arm.
 """
 
 from dataclasses import dataclass

@@ -19,13 +19,13 @@ _REST_M, _CLEAR_M, _PALM_OVER_TOOL_M = (0.32, 0.36), 0.08, 0.06
 
 @dataclass(frozen=True)
 class Behaviour:
-    """The subtasks that replace those of the setup, and what is known about them.
+    """The subtasks that replace the subtasks of the setup, and what is known about them.
 
     `bodies` are the affected bodies. The object `passes_through` collides with the table only; the fault is visible
     while something overlaps this object. With `pushes`, the fault is visible while the object of this name moves. The
     hand hides the object `hides` for a moment. `cut_in` (phase, share) ends the clip in this phase, after this share of
     the phase. `keeps_grasp` says whether a grasped object stays in the hand. `at_first` says that the first subtask is
-    faulty; otherwise the last one is.
+    faulty; otherwise the last subtask is faulty.
     """
 
     subtasks: tuple[Subtask, ...]
@@ -103,7 +103,7 @@ def stall(setup: TaskSetup, rng: Generator) -> Behaviour:
 
 
 def give_up(setup: TaskSetup, rng: Generator) -> Behaviour:
-    """The arm goes to the object, turns away before it grasps it, and rests."""
+    """The arm goes to the object, turns away before the grasp, and rests."""
     subtask = setup.subtasks[-1]
     away = (_REST_M[0], subtask.obj.at[1] * 0.6, _REST_M[1])
     # Up before away: a door moves when its handle is brushed.
@@ -207,7 +207,7 @@ def retry(setup: TaskSetup, rng: Generator) -> Behaviour:
 
 
 def cover_bystander(setup: TaskSetup, rng: Generator) -> Behaviour:
-    """No fault: the hand stops between the camera and a bystander on its way, and hides it for a moment."""
+    """No fault: on its way, the hand stops between the camera and a bystander and hides the bystander for a moment."""
     other = _bystander(setup, rng)
     towards = np.subtract(setup.eye, (*other.at, 0.03))
     up = rng.uniform(0.17, 0.24)

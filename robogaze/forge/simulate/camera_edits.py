@@ -51,7 +51,7 @@ def _fading(recorded: RecordedSetup, rng: Generator, frames: int) -> int:
 
 
 def _whole_width(frame: Frame, part: tuple[float, float, float, float] | None) -> float:
-    """The width of a view of which a frame shows a part (pixels)."""
+    """The full width, in pixels, of a view that a frame shows only in part."""
     return float(frame.shape[1] / (part[2] - part[0] if part else 1.0))
 
 
@@ -68,7 +68,7 @@ def defocus(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
 
 
 def smear(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """The picture is smeared along one direction, as by a moving camera."""
+    """The picture is smeared along one direction, as if by a moving camera."""
     (first, last), part = _window(recorded, rng), _part(recorded, rng)
     share, angle = rng.uniform(0.03, 0.06), rng.uniform(0, np.pi)
 

@@ -108,7 +108,9 @@ def visibility_problem(
 
 
 def unusual_problem(spec: ClipSpec, renderer: Renderer) -> str | None:
-    """The reason for rejecting a variation that is no fault, or None: the hand must hide what the behaviour names."""
+    """The reason for rejecting a variation that is not a fault, or None: the hand must hide the object that the
+    behaviour names.
+    """
     for (_, end), behaviour in zip(spec.sampled.parts, spec.behaviours, strict=True):
         if behaviour.hides and not _gets_hidden(spec, renderer, behaviour.hides, end - 1):
             return "the hand hides nothing"
@@ -253,7 +255,9 @@ def _visible(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_fram
 
 
 def _shown_share(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, number: int) -> float:
-    """The larger of the shares of the picture that the affected bodies fill with a fault and without it."""
+    """The larger of two shares of the picture: the share that the affected bodies fill with a fault, and the share that
+    they fill without it.
+    """
     edits = () if placed.edit is None else (placed.edit,)
     view = (placed.edit and placed.edit.view) or spec.playback.first_view
     playbacks = [spec.only(*edits), spec.only()] if edits else [spec.playback]
@@ -277,7 +281,9 @@ def _hidden(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frame
 
 
 def _exact(spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
-    """The frame before the onset equals the twin's pixel for pixel, and the event differs visibly from the twin."""
+    """The frame before the onset is equal, pixel for pixel, to the twin's frame, and the event differs visibly from the
+    twin.
+    """
     if placed.edit is None or not placed.edit.bodies:
         return None
     if fault_frames.onset < 1:

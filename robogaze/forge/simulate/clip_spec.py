@@ -125,7 +125,7 @@ _Done = tuple[Variation | None, Behaviour]
 
 
 def _behaviours(sampled: SampledScene, request: ClipRequest, rng: np.random.Generator) -> list[_Done]:
-    """How each task is done: the first variation in the main task, others in the tasks that fill a chain."""
+    """How each task is done: the first variation in the main task, other variations in the tasks that fill a chain."""
     numbers, plain = range(len(sampled.tasks)), BEHAVIOURS.load(_PLAIN)
     done: list[_Done] = [(None, plain(sampled.of_task(number), rng)) for number in numbers]
     free = [number for number in numbers if number != sampled.main and sampled.tasks[number].goals]

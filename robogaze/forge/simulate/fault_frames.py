@@ -1,8 +1,8 @@
 """The frames in which a fault shows, and the frames that its annotation covers.
 
-No frame is entered by hand. A fault made by an edit shows in the frames that are rendered differently without the edit.
-A fault of behaviour shows in the phases that the configuration names, while an object is pushed, or while two bodies
-overlap. The event type decides which of these frames the annotation covers.
+No frame is entered by hand. A fault made by an edit shows in the frames whose rendering the edit changes. A fault of
+behaviour shows in the phases that the configuration names, while an object is pushed, or while two bodies overlap. The
+event type decides which of these frames the annotation covers.
 """
 
 from collections.abc import Mapping
@@ -31,9 +31,8 @@ _BRIEF_S = 1.5
 class FaultFrames:
     """The frames of a fault, in order.
 
-    The fault shows in the frames `shown`. It develops in the frames `developing`, which are some of these; the other
-    frames show the result.
-    `bodies` are the bodies that differ in any frame.
+    The fault shows in the frames `shown`. The fault develops in the frames `developing`, which are some of `shown`; in
+    the remaining frames, the result is visible. `bodies` are the bodies that differ in any frame.
     """
 
     shown: tuple[int, ...]
@@ -134,7 +133,7 @@ def act_frames(recording: Recording, act: Act, subtask: int, frame_count: int) -
 
 
 def _pushed(recording: Recording, obj: str, frame_count: int) -> tuple[int, ...]:
-    """The frames from the first in which an object moves to the last."""
+    """The frames from the first to the last frame in which an object moves."""
     start = recording.scene.qpos_start(obj)
     speed = np.linalg.norm(np.diff(recording.states[:frame_count, start : start + 3], axis=0), axis=1) * recording.fps
     moving = np.flatnonzero(speed > _PUSHED_M_PER_S)

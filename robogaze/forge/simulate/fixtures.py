@@ -167,7 +167,7 @@ def _add_button(case: mujoco.MjsBody, part: mujoco.MjsBody, obj: SimulatedObject
 
 
 def _add_box(body: mujoco.MjsBody, size: Place, place: Place, colour: _Colour | None) -> None:
-    """A box with half sizes, in a colour or, for None, metal."""
+    """A box with half sizes, in a colour, or in metal if the colour is None."""
     look = {"material": "metal"} if colour is None else {"material": "painted", "rgba": colour}
     body.add_geom(type=_BOX, size=size, pos=place, density=350, **look, **TOUCH)
 
@@ -192,7 +192,9 @@ def _hinge(obj: SimulatedObject) -> tuple[float, float]:
 
 
 def _moved(obj: SimulatedObject, far_m: float, aside_m: float, offset_m: float) -> tuple[float, float]:
-    """Where a point of the moving part is at an offset, in the axes of the case; at (`far_m`, `aside_m`) if shut."""
+    """The place, in the axes of the case, of a point of the moving part at an offset; when the fixture is shut, the
+    point is at (`far_m`, `aside_m`).
+    """
     if not obj.is_hinged:
         return (far_m + offset_m, aside_m)
     ahead, left = _hinge(obj)
@@ -202,7 +204,7 @@ def _moved(obj: SimulatedObject, far_m: float, aside_m: float, offset_m: float) 
 
 
 def _at_handle(obj: SimulatedObject, far_m: float, offset_m: float) -> Place:
-    """A place at the height of the handle that moves with the handle; when the fixture is shut, the place is `far_m`
+    """A place that moves with the handle, at the height of the handle; when the fixture is shut, the place is `far_m`
     ahead of the middle.
     """
     ahead, aside = _moved(obj, far_m, _handle_aside_m(obj), offset_m)

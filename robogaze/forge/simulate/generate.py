@@ -56,7 +56,8 @@ class PlannedClip:
 class SimulationContext:
     """The settings that all clips of a data set share. `seed` and a clip's number decide everything that is drawn.
 
-    `world` names one of the configuration's worlds; None means everything. `difficulty` names one of its difficulties.
+    `world` names one of the configuration's worlds; None means everything. `difficulty` names one of the
+    configuration's difficulties.
     """
 
     folder: Path
@@ -269,7 +270,7 @@ def _write_video(path: Path, frames: Iterable[Frame], fps: int) -> None:
 
 
 def _video_fields(path: Path) -> dict[str, Any]:
-    """The fields of a Clip that the decoded file decides."""
+    """The fields of a Clip whose values come from the decoded file."""
     times_s: list[float] = []
     for frame in read_frames(path):
         times_s.append(frame.time_s)

@@ -155,7 +155,7 @@ def _add_turned(
 ) -> None:
     """Turn a mesh from a profile of (radius, height) that starts and ends on the axis; `scale` multiplies both.
 
-    A solid mesh can be grasped and collides as its convex hull; others do not collide.
+    A solid mesh can be grasped and collides as its convex hull; other meshes do not collide.
     """
     steps = 40
     scaled = [(scale[0] * radius, scale[1] * height) for radius, height in profile]
@@ -209,8 +209,9 @@ _CORNER = {"box": 1.42, "carton": 1.42, "crate": 1.42, "mat": 1.42, "button": 2.
 class SimulatedObject:
     """An object on the table; `at` is its place (m), `yaw` its rotation in radians.
 
-    A movable object rests on the table. Goals and fixtures are fixed. A fixture has a part that moves on a joint and is
-    at `offset_m` at first. `base_m` is the height of a movable object's base. `hinge` is the side at which a door is
+    A movable object rests on the table. Goals and fixtures are fixed. A fixture has a part that moves on a joint; the
+    first position of this part is `offset_m`. `base_m` is the height of a movable object's base. `hinge` is the side at
+    which a door is
     hinged: 1 for the left, seen in the direction that the door faces, -1 for the right.
     """
 

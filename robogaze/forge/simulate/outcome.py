@@ -1,8 +1,8 @@
 """The outcome of a clip in which a fault leaves the task undone or in doubt: an event in addition to the fault's event.
 
-People annotate such an outcome as an event (the cascade rule of the taxonomy). A clip has no outcome if the task ends
-as it should, or if a fault of the clip is itself an outcome. The end of the clip decides: where objects are, and what
-still differs from the clip without the fault.
+People annotate this outcome as an event (the cascade rule of the taxonomy). A clip has no outcome if the task ends as
+it should, or if a fault of the clip is itself an outcome. The end of the clip decides: where objects are, and which
+differences from the clip without the fault remain.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
 """Rendering: a recording is played back as pictures, with or without edits.
 
-An edit changes the time of a frame (another frame of the recording is shown), the state (objects move or disappear),
-the rendered scene (geoms change, are hidden or copied), the camera, or the finished picture. Everything else is
-rendered as in the clean twin, which is the same recording without the edit.
+An edit changes one of five things: the time of a frame (another frame of the recording is shown), the state (objects
+move or disappear), the rendered scene (geoms change, are hidden or copied), the camera, or the finished picture.
+Everything else is rendered as in the clean twin, which is the same recording without the edit.
 """
 
 import sys
@@ -56,15 +56,15 @@ def _nothing(number: int, changed: object) -> None:
 class PlaybackEdit:
     """A change of the playback.
 
-    `frames` are the first frame that the edit may change and the one after the last; the five functions are called for
-    these frames only. `time` returns the number of the frame to show instead. The other functions take the number of a
-    frame and what they may change: `state` and `scene` change their argument in place; `camera` and `picture` return
-    the changed value.
+    `frames` are two numbers: the first frame that the edit may change, and the frame after the last frame that it may
+    change. The five functions are called for these frames only. `time` returns the number of the frame to show instead.
+    The other functions take the number of a frame and the data that they may change: `state` and `scene` change their
+    argument in place; `camera` and `picture` return the changed value.
 
-    `bodies` are the bodies that are rendered differently ("" for added ones), empty for edits of time, light, camera or
-    picture. `hides` are the bodies that are invisible when the edit is at its strongest. An edit with a `view` shows in
-    this view only. An edit of the picture with a `part` (left, top, right, bottom, as shares of a view) shows in this
-    part only. `description_fields` are names for the description.
+    `bodies` are the bodies that are rendered differently ("" for added bodies), empty for edits of time, light, camera
+    or picture. `hides` are the bodies that are invisible when the edit is at its strongest. An edit with a `view` shows
+    in this view only. An edit of the picture with a `part` (left, top, right, bottom, as shares of a view) shows in
+    this part only. `description_fields` are names for the description.
     """
 
     frames: tuple[int, int] = (0, 0)
@@ -182,7 +182,7 @@ class Renderer:
             edit.scene(number, self.drawn)
 
     def _add_contact_shadows(self, playback: Playback) -> None:
-        """Add soft dark sheets under what stands on the table, where the lamp's shadow alone looks detached."""
+        """Add soft dark sheets under the things on the table, where the lamp's shadow alone looks detached."""
         opacity: dict[str, float] = {}
         for geom in self.drawn.geoms[: self.drawn.ngeom]:
             body = body_of(self._model, geom)
@@ -328,7 +328,7 @@ def _panel(playback: Playback, view: str, frame: Frame) -> tuple[slice, slice]:
 
 
 def _canvas(gl: Gl, width: int, height: int) -> Any:
-    """An offscreen context: EGL if available, else OSMesa, else the system's."""
+    """An offscreen context: EGL if available, else OSMesa, else the system's default context."""
     kind = gl
     if kind == "auto" and sys.platform == "linux":
         kind = "egl" if find_library("EGL") else "osmesa"

@@ -1,6 +1,6 @@
 """A recording for edits: where objects rest or are carried, which places stay free, and when an edit may happen.
 
-Intervals and ramps depend on the ways in which a fault is to be hard to see.
+Intervals and ramps depend on the ways in which a fault should be hard to see.
 """
 
 from collections.abc import Mapping
@@ -47,14 +47,14 @@ class RecordedSetup:
         return tuple(subtask for subtask in self.setup.subtasks if subtask.obj.movable)
 
     def first_frame(self, phase: str, subtask: Subtask) -> int:
-        """The first frame of a phase of a subtask. Raises DrawRejected if there is no such phase."""
+        """The first frame of a phase of a subtask. Raises DrawRejected if the subtask does not have this phase."""
         first = self.recording.first_frame(phase, subtask.number)
         if first is None:
             raise DrawRejected(f"no {phase}")
         return first
 
     def start(self) -> int:
-        """A frame near the start, from which on edits may begin."""
+        """A frame near the start; edits may begin at this frame or later."""
         return min(round(0.1 * self.frame_count), self.recording.fps)
 
     def interval(self, rng: Generator, low: int, high: int, lasting_share: float = 0.5) -> tuple[int, int]:
@@ -86,7 +86,9 @@ class RecordedSetup:
         return max(1, round(rng.integers(low, high) * self.recording.fps / FPS))
 
     def free_spot(self, rng: Generator, size_m: float) -> tuple[float, float]:
-        """A place on the table that stays free for the whole clip, for an object of a radius. Raises DrawRejected."""
+        """A place on the table that stays free for the whole clip, for an object with a given radius. Raises
+        DrawRejected.
+        """
         shown = [obj for obj in self.setup.objects if not obj.hidden]
         goals = [circle for obj in shown for circle in obj.footprint]
         loose = {
@@ -104,7 +106,7 @@ class RecordedSetup:
     def resting_object(self, rng: Generator, to_end: bool = False) -> tuple[str, int, int]:
         """An object at rest, a bystander or a carried object after its release, and the frames of the rest.
 
-        With `to_end` the object rests until the clip ends. Raises DrawRejected.
+        With `to_end`, the object rests until the clip ends. Raises DrawRejected.
         """
         if not self.carried_subtasks or rng.random() < 0.5:
             return self.bystander(rng), self.start(), self.frame_count
@@ -125,7 +127,9 @@ class RecordedSetup:
         return subtask, self.first_frame("carry", subtask) + 5, self.first_frame("release", subtask) - 2
 
     def resting_or_carried_object(self, rng: Generator, resting_share: float) -> tuple[str, int, int]:
-        """An object at rest with this probability, else a carried object, and the frames of the rest or the carry."""
+        """With the given probability an object at rest, else a carried object; and the frames of the rest or the
+        carry.
+        """
         if rng.random() < resting_share or not self.carried_subtasks:
             return self.resting_object(rng)
         subtask, low, high = self.carried_object(rng)

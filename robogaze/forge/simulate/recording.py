@@ -45,8 +45,8 @@ class Move:
     """A move of the tool, from rest to rest, to a place (m).
 
     `lift` raises the path between its ends, up first and down last (m). `gap` is the opening of the fingers at the end
-    (m) and `yaw` the rotation of the hand (radians); None keeps the current one. `around` bends the path around a place
-    on the table, by less than half a turn. `phase` names the phase that starts with the move.
+    (m) and `yaw` the rotation of the hand (radians); None keeps the current value. `around` bends the path around a
+    place on the table, by less than half a turn. `phase` names the phase that starts with the move.
     """
 
     seconds: float
@@ -92,8 +92,8 @@ class Recording:
     """The state at every frame, the phases, and the contacts.
 
     `stage_ends` has for each stage the number of the frame after the stage's last frame. For each frame,
-    `touching_throughout` has the pairs of bodies in contact in every step of the frame, `touching_sometime` the pairs
-    in contact in any step, and `penetration_m` the deepest overlap of two solid bodies.
+    `touching_throughout` has the pairs of bodies in contact in every step of the frame, and `touching_sometime` the
+    pairs in contact in any step. `penetration_m` has, for each frame, the deepest overlap of two solid bodies.
     """
 
     scene: CompiledScene
@@ -109,7 +109,7 @@ class Recording:
         return [phase for phase in self.phases if phase.first <= frame][-1]
 
     def first_frame(self, phase: str, subtask: int) -> int | None:
-        """The first frame of a phase of a subtask, None if there is no such phase."""
+        """The first frame of a phase of a subtask, None if the subtask does not have this phase."""
         for known in self.phases:
             if (known.name, known.subtask) == (phase, subtask):
                 return known.first

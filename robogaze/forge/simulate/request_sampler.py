@@ -16,8 +16,8 @@ _OPPOSITES = frozenset[Way](("short", "gradual"))
 class RequestSampler:
     """Draws requests for clips; every way and every hard negative is used about equally often.
 
-    `seconds` and `fps` are (least, most). The lengths of `clips` clips are spread evenly over their logarithms. Raises
-    InputError for an unknown difficulty.
+    `seconds` and `fps` are (least, most). The lengths of `clips` clips are drawn so that their logarithms are spread
+    evenly. Raises InputError for an unknown difficulty.
     """
 
     def __init__(
@@ -68,7 +68,9 @@ class RequestSampler:
         return ClipRequest(variations, ways, self._difficulty, self._length_s(variations), fps)
 
     def _length_s(self, variations: tuple[Variation, ...]) -> float | None:
-        """The length of the next clip; two arms, which do a single task, get the shortest that is left."""
+        """The length of the next clip; a clip with two arms, which do a single task, gets the shortest remaining
+        length.
+        """
         if not self._lengths_s:
             return None
         two_arms = any(variation.arms == 2 for variation in variations)

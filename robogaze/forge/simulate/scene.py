@@ -207,7 +207,7 @@ class CompiledScene:
     bases: tuple[tuple[float, float, float], ...]
 
     def qpos_start(self, obj: str) -> int:
-        """The first index in a state of a movable object's place and quaternion, or the index of a fixture's joint."""
+        """In a state, the first index of a movable object's place and quaternion, or the index of a fixture's joint."""
         return int(self.model.joint(obj).qposadr[0])
 
     def lit_lamp_geoms(self, state: NDArray[np.float64]) -> tuple[int, ...]:

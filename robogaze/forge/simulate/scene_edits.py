@@ -1,5 +1,5 @@
-"""Edits of the rendered scene: bodies look impossible. Objects are copied or change shape or colour; parts of an
-arm are lost, copied, added, bent, or marked as the other arm's.
+"""Edits of the rendered scene: bodies look impossible. Objects are copied or change shape or colour; parts of an arm
+are lost, copied, added, bent, or get the marks of the other arm.
 """
 
 from collections.abc import Iterator
@@ -50,7 +50,7 @@ def shear(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
 
 
 def drift_in_size(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """An object slowly becomes smaller or larger and stays so."""
+    """An object slowly becomes smaller or larger and keeps its new size."""
     obj, low, high = recorded.resting_object(rng, to_end=True)
     first, last = recorded.interval(rng, low, high, lasting_share=1.0)
     share = rng.choice([rng.uniform(-0.45, -0.3), rng.uniform(0.35, 0.6)])
@@ -58,7 +58,7 @@ def drift_in_size(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
 
 
 def melt(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """A rigid object slowly sags: it becomes lower, wider and slanted, and stays so."""
+    """A rigid object slowly sags: it becomes lower, wider and slanted, and keeps this shape."""
     obj, low, high = recorded.resting_object(rng, to_end=True)
     first, last = recorded.interval(rng, low, high, lasting_share=1.0)
     wide = rng.uniform(0.35, 0.7, 2)
@@ -84,7 +84,7 @@ def _reshaped(
 
 
 def recolour(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """An object slowly changes its colour and keeps the new one."""
+    """An object slowly changes its colour and keeps the new colour."""
     obj, low, high = recorded.resting_object(rng, to_end=True)
     (first, _), ramp = recorded.interval(rng, low, high), recorded.ramp(rng, 8, 24)
     old = next(known.rgb for known in recorded.setup.objects if known.name == obj)

@@ -42,10 +42,10 @@ class DrawRejected(Exception):
 
 @dataclass(frozen=True)
 class ClipRequest:
-    """What a clip is to show: faults, or variations of a clean clip. The first variation decides the main task.
+    """What a clip should show: faults, or variations of a clean clip. The first variation decides the main task.
 
-    `ways` are the ways in which the faults are hard to see, by the limits of `difficulty`. A clip of `seconds` is a
-    chain of tasks; None means a single task.
+    `ways` are the ways in which the faults are hard to see, by the limits of `difficulty`. With `seconds`, a clip is a
+    chain of tasks of this length; None means a single task.
     """
 
     variations: tuple[Variation, ...]
@@ -83,7 +83,7 @@ def spot(
     taken: Sequence[tuple[float, float, float]],
     area: _Area = _REACH,
 ) -> tuple[float, float]:
-    """A place in an area outside circles (x, y, radius). Raises DrawRejected."""
+    """A place in an area outside the given circles (x, y, radius). Raises DrawRejected."""
     near, far, aside = area
     for _ in range(_PLACES):
         x, y = rng.uniform(near, far), rng.uniform(-aside, aside)
@@ -178,9 +178,10 @@ def _own(
 def _chain(
     config: SimulationConfig, objects: "_ObjectSampler", main: int, count: int, rng: np.random.Generator
 ) -> _Chain:
-    """The tasks around the main task, whose place stays empty.
+    """The tasks before and after the main task; the place of the main task stays empty.
 
-    These tasks share objects and goals, which are not the main task's. An object is always brought to an empty goal.
+    These tasks share objects and goals with each other, but not with the main task. An object is always brought to an
+    empty goal.
     """
     chain: _Chain = [(config.chain.carry, []) for _ in range(count)]
     if count == 1:

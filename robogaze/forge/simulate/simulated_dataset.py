@@ -101,7 +101,7 @@ def _in_turn(
 
 
 def select_types(config: SimulationConfig, names: Sequence[str]) -> tuple[str, ...]:
-    """The named types, all if none is named. Raises InputError for a type that no task can make."""
+    """The named types, or all types if no type is named. Raises InputError for a type that no task can make."""
     for name in names:
         if name not in config.types:
             where = f" in {', '.join(config.tasks)}"

@@ -1,7 +1,7 @@
 """The configuration of a domain, simulate.yaml: objects, goals, tasks, worlds and the faults to simulate.
 
-Edits and behaviours change what bodies do (jump, vanish, hover). The file maps each to an event type, a severity
-and a description. Descriptions are format strings; the names in braces are filled in for each clip.
+Edits and behaviours change what bodies do (jump, vanish, hover). The file maps each edit and each behaviour to an event
+type, a severity and a description. Descriptions are format strings; the names in braces are filled in for each clip.
 """
 
 from collections.abc import Collection, Sequence
@@ -70,8 +70,8 @@ class TaskConfig(Data):
 
     `subtasks` is the number of objects, each with its own goal. `objects` and `goals` name the shapes to choose from;
     other objects are stacked on a goal that is also an object. A fixture (drawer, door, button) has no goal. `weight`
-    is the relative frequency among the tasks in which a variation is possible; a task with 0 is used only if no other
-    task is possible.
+    is the relative frequency among the tasks in which a variation is possible; a task with weight 0 is used only if no
+    other task is possible.
     """
 
     family: str
@@ -84,12 +84,13 @@ class TaskConfig(Data):
 
 
 class WorldConfig(Data):
-    """The ranges from which surroundings are drawn; by default everything.
+    """The ranges from which surroundings are drawn; the default ranges contain everything.
 
-    `thickness` scales the radii of an arm's links. A camera is `azimuth_deg` to the side of the line that faces the
-    arm, `elevation_deg` above the table and `distance_m` away; grids of views and views from behind use other azimuths.
-    `light_tilt` is the sideways part of the light's direction relative to its downward part. `objects` names the
-    objects and goals of the world, empty for all; fixtures are the same in every world.
+    `thickness` scales the radii of an arm's links. `azimuth_deg` is the angle of a camera to the side of the line that
+    faces the arm, `elevation_deg` is its angle above the table, and `distance_m` is its distance. Grids of views and
+    views from behind use other azimuths. `light_tilt` is the sideways part of the light's direction relative to its
+    downward part. `objects` names the objects and goals of the world, empty for all; fixtures are the same in every
+    world.
     """
 
     links: tuple[Links, ...] = Field(default=("round", "square", "twin", "ribbed", "stepped"), min_length=1)
@@ -117,7 +118,7 @@ class Variation(Data):
 
     `make` names an edit, a behaviour, or FROM_BEHIND. `tasks` are the tasks in which the change is possible, empty for
     all. `arms` is the least number of arms. `single_view` excludes grids of views. `last` says that the change needs
-    the last task of a clip, `chained` that it is also possible in the tasks that fill a long clip.
+    the last task of a clip; `chained` says that the change is also possible in the tasks that fill a long clip.
     """
 
     make: str
@@ -129,11 +130,11 @@ class Variation(Data):
 
 
 class Act(Data):
-    """The part of a clip in which an arm does something wrong, by the phases of its subtask.
+    """The part of a clip in which an arm does something wrong, given by the phases of its subtask.
 
-    The act starts at the first frame of the phase `since`, or with `after` at the end of this phase. It ends at the
-    first frame of the phase `until`, or at the end of the clip if there is no such phase. With `most_s`, only the last
-    `most_s` seconds count. `plus_s` is added to the end, or to the start if `until` is empty.
+    The act starts at the first frame of the phase `since`, or, with `after`, at the end of this phase. The act ends at
+    the first frame of the phase `until`, or at the end of the clip if there is no phase `until`. With `most_s`, only
+    the last `most_s` seconds count. `plus_s` is added to the end, or to the start if `until` is empty.
     """
 
     since: str
@@ -146,9 +147,9 @@ class Act(Data):
 class SimulatedFault(Variation):
     """A variation that is a fault: its event type, severity and description.
 
-    `ways` are the ways in which the fault can be made hard to see. `act` is the part of the clip that counts as the
-    fault, for a fault of behaviour; other faults are measured. `task_done` says whether the task is done at the end of
-    the recording; None allows both. The first rule of `severity` whose conditions hold applies. `evidence` describes
+    `ways` are the ways in which the fault can be made hard to see. For a fault of behaviour, `act` is the part of the
+    clip that counts as the fault; other faults are measured. `task_done` says whether the task is done at the end of
+    the recording; None allows both. In `severity`, the first rule whose conditions hold applies. `evidence` describes
     what the frames show.
     """
 
@@ -232,11 +233,11 @@ class SimulationConfig(Data):
     `embodiments` describes one arm and two arms. `sides` maps the names of two arms to the colours of their bands;
     `instruction_with_side` is an instruction that names one of them. `part_names` are the names of an arm's parts in
     descriptions; `part_of_side` and `arm_of_side` are the forms for two arms. `phases` describes what the arm is doing.
-    `clean` lists variations that are no faults. A share of `second_fault_share` of the faulty clips gets another fault;
+    `clean` lists variations that are no faults. A share of the faulty clips, `second_fault_share`, gets a second fault;
     the `make` of this fault is in `second_faults`. `worlds` are subsets of all surroundings, so that thresholds fitted
-    in one can be tested in another. `plain_s` is how long it takes to see that something has appeared, jumped or
-    vanished. `outcomes` are the events that are added to a fault if, after the fault, the task is not done or is cut
-    off at the end, or its object is still held in the hand or has changed.
+    in one world can be tested in another world. `plain_s` is how long it takes to see that something has appeared,
+    jumped or vanished. `outcomes` are events that are added to a fault in these cases: after the fault, the task is not
+    done or is cut off at the end, or its object is still held in the hand or has changed.
     """
 
     schema_version: Literal[1]
@@ -290,7 +291,7 @@ class SimulationConfig(Data):
         return self.with_(tasks=kept, clean=_in_some_of(self.clean, tasks), faults=_in_some_of(self.faults, tasks))
 
     def world(self, name: str | None) -> WorldConfig:
-        """The world with this name; None for everything. Raises InputError."""
+        """The world with this name; if the name is None, the world with everything. Raises InputError."""
         if name is None:
             return WorldConfig()
         if name not in self.worlds:
@@ -332,7 +333,7 @@ _AnyVariation = TypeVar("_AnyVariation", bound=Variation)
 
 
 def _in_some_of(variations: Sequence[_AnyVariation], tasks: Collection[str]) -> list[_AnyVariation]:
-    """The variations possible in these tasks, limited to these tasks."""
+    """The variations that are possible in at least one of these tasks, each limited to these tasks."""
     possible = []
     for variation in variations:
         names = [name for name in variation.tasks if name in tasks]

@@ -22,7 +22,7 @@ _GONE = np.array([0, 0, FAR_BELOW_M - 2, 1, 0, 0, 0], float)
 def _moved(
     recorded: RecordedSetup, obj: str, first: int, last: int, change: Callable[[int, Vector], Vector]
 ) -> PlaybackEdit:
-    """An edit that sets an object's pose (place and quaternion) from frame `first` to before frame `last`."""
+    """An edit that sets an object's pose (place and quaternion) from frame `first` up to the frame before `last`."""
     start = recorded.recording.scene.qpos_start(obj)
 
     def state(number: int, whole: Vector) -> None:

@@ -31,11 +31,12 @@ class Subtask:
     """An object that one arm brings to a goal, and how the arm does this.
 
     A fixture is its own goal: it is opened, closed or pressed, by `fraction` of the travel that the task needs.
-    `drop_m` is how far the object falls when released, `lift` how high it is carried (m); `time_scale` scales all
-    durations. `grasp_offset` shifts where the fingers close and `release_offset` where they open (m). `waypoint` is a
-    place on the way to the goal. With `regrasp` the fingers close twice; with `retry_offset` (m) they close beside the
-    object first, and then on it. `stop_before` ends the subtask before the phase with that name, and `final_moves`
-    follow. `slippery` fingers do not hold. `number` is the subtask's place in the clip.
+    `drop_m` is how far the object falls when it is released, and `lift` is how high it is carried (m); `time_scale`
+    scales all durations. `grasp_offset` shifts the place where the fingers close, and `release_offset` shifts the place
+    where they open (m). `waypoint` is a place on the way to the goal. With `regrasp` the fingers close twice; with
+    `retry_offset` (m) they close beside the object first, and then on it. `stop_before` ends the subtask before the
+    phase with that name, and `final_moves` follow. `slippery` fingers do not hold. `number` is the subtask's place in
+    the clip.
     """
 
     obj: SimulatedObject
@@ -68,7 +69,9 @@ class Subtask:
 
     @property
     def stage(self) -> ArmStage:
-        """The subtask as a stage of a recording, planned from where its object and goal are when it begins."""
+        """The subtask as a stage of a recording; it is planned when it begins, from the places of its object and goal
+        at that time.
+        """
 
         def moves(scene: CompiledScene, state: Vector) -> list[Move]:
             obj, goal = (_located(obj, scene, state) for obj in (self.obj, self.goal))
@@ -77,7 +80,7 @@ class Subtask:
         return ArmStage(self.side, moves, (self.obj.name, self.goal.name), self.number, self.slippery)
 
     def moves(self) -> list[Move]:
-        """The moves from where the object and the goal are at first."""
+        """The moves, planned from the initial places of the object and the goal."""
         moves = _MOVES[self.action](self)
         names = [move.phase for move in moves]
         kept = moves[: names.index(self.stop_before)] if self.stop_before else moves
@@ -168,7 +171,7 @@ def _open(subtask: Subtask) -> list[Move]:
 
 
 def _close(subtask: Subtask) -> list[Move]:
-    """Moves with closed fingers that start in front of the handle."""
+    """Moves that start in front of the handle, with closed fingers."""
     start, least = subtask.obj.offset_m, 0.02 * subtask.obj.travel_m
     end = start - (start - least) * subtask.fraction
     before, until, away = (out + _TIP_HALF_M for out in (start + _CLEAR_M, end, end + _CLEAR_M))
@@ -230,7 +233,7 @@ _MAIN = {"open": "pull", "close": "shut", "press": "press"}
 
 
 def _within_quarter(yaw: float) -> float:
-    """The same grasp of a square object with the least rotation of the hand; radians."""
+    """The grasp of a square object that is equal to this grasp and needs the least rotation of the hand; radians."""
     return (yaw + np.pi / 4) % (np.pi / 2) - np.pi / 4
 
 

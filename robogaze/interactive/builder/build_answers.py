@@ -98,7 +98,7 @@ class ReviewAnswer(Answer):
     verdicts: list_of(Verdict, 14, 1)  # type: ignore[valid-type]
 
     def fault(self, ids: Sequence[str]) -> str | None:
-        """An error if there is not one verdict for each id, else None."""
+        """An error if an id has no verdict or several verdicts, else None."""
         given = [verdict.id for verdict in self.verdicts]
         return None if sorted(given) == sorted(ids) else f"verdicts: there must be one for each of {', '.join(ids)}"
 
@@ -121,7 +121,9 @@ class RepairAnswer(Answer):
 
 
 class BugAnswer(Answer):
-    """A bug: other lines for a part, the commands that show the bug, and a description of the fault."""
+    """A bug: the lines that replace the lines of a part, the commands that show the bug, and a description of the
+    fault.
+    """
 
     id: Word
     bug_type: Phrase

@@ -1,4 +1,4 @@
-"""Requests to the models that build an environment: each has the draft so far, and then the prompt."""
+"""Requests to the models that build an environment: each request contains the draft so far, followed by the prompt."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace

@@ -42,14 +42,14 @@ class PlantedBug:
 
     @property
     def record(self) -> dict[str, Any]:
-        """The bug in `bugs/1.json`."""
+        """The bug as it is written in `bugs/1.json`."""
         names = ("id", "bug_type", "minimal_reproduction", "observed_fault")
         return {**self.answer.model_dump(include=set(names)), "difficulty": self.difficulty}
 
 
 @dataclass(frozen=True)
 class Draft:
-    """An environment so far; every change gives a new draft."""
+    """An unfinished environment; every change gives a new draft."""
 
     name: str
     request: str
@@ -71,7 +71,7 @@ class Draft:
         return replace(self, code={**self.code, **parts})
 
     def corrected(self, parts: Iterable[NamedPart], walkthrough: Iterable[str] | None) -> "Draft":
-        """The draft with other parts, and with other commands that win unless `walkthrough` is None."""
+        """The draft with changed parts; if `walkthrough` is not None, also with other commands that win."""
         with_parts = self.with_parts({part.name: tuple(part.lines) for part in parts})
         return with_parts if walkthrough is None else replace(with_parts, walkthrough=tuple(walkthrough))
 
@@ -117,8 +117,8 @@ class Draft:
 
 
 async def problems(draft: Draft) -> tuple[str, ...]:
-    """Why a proof fails: the program does not run, the environment is not won both with all bugs and without bugs, or a
-    bug does not show at the last command of its minimal reproduction. Empty if every proof holds.
+    """Why a proof fails: the program does not run, the environment is not won with all bugs or is not won without bugs,
+    or a bug does not show at the last command of its minimal reproduction. Empty if every proof holds.
     """
     if problem := problem_in(draft.code):
         return (problem,)

@@ -1,4 +1,4 @@
-"""Environments with one protocol: they run in this process, in a process of their own, or behind HTTP.
+"""Environments with one protocol: they run in this process, in a separate process, or behind HTTP.
 
 An environment is a folder with a `world.yaml`, whose `engine` is one of ENGINES. Another package adds an engine as an
 entry point in the group `robogaze.environments`.

@@ -50,11 +50,13 @@ class Documents(Protocol):
         ...
 
     async def read(self, path: str, start_line: int = 1, end_line: int | None = None) -> str:
-        """Lines of a document, counted from 1, both ends included; None reads to its end."""
+        """Lines of a document, counted from 1, both ends included; if `end_line` is None, the lines to the end of the
+        document.
+        """
         ...
 
     async def search(self, text: str) -> tuple[DocumentLine, ...]:
-        """The first MOST_LINES lines that contain a text, ignoring case, by path and line."""
+        """The first MOST_LINES lines that contain a text, in the order of paths and lines; case is ignored."""
         ...
 
     async def debug_log(self) -> str:
@@ -75,7 +77,7 @@ class Environment(Protocol):
         ...
 
     async def act(self, command: str) -> Observation:
-        """Send one command. After the end of the session, a command changes nothing, and `finished` is true again.
+        """Send one command. After the end of the session, a command changes nothing, and `finished` stays true.
 
         Raises EnvironmentFault, of kind `refused` before the first `reset`.
         """

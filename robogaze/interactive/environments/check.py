@@ -1,7 +1,7 @@
 """Checks an environment: the protocol, that it can be won, and that every documented bug is there and can be fixed.
 
-A bug is proved by comparing two builds that differ only in this bug: the same commands are sent to both, and their
-replies must differ at the last command and not before.
+A bug is proved by comparing two builds that differ only in this bug: the same commands are sent to both builds, and
+only the replies to the last command must differ.
 """
 
 from collections.abc import Sequence
@@ -92,7 +92,7 @@ async def _check_documents(spec: str, timeout_s: float) -> Checked:
 async def _play(
     folder: EnvironmentFolder, bugs: frozenset[str], commands: Sequence[str], timeout_s: float
 ) -> list[Observation]:
-    """The observations of a fresh session, the first before any command."""
+    """The observations of a fresh session; the first observation is made before any command."""
     environment = open_build(folder, bugs, mode="player", timeout_s=timeout_s)
     try:
         return [await environment.reset(), *[await environment.act(command) for command in commands]]
@@ -108,7 +108,7 @@ def _lost(played: list[Observation]) -> str:
 
 
 async def _unproved(folder: EnvironmentFolder, bug: Bug, others: frozenset[str], timeout_s: float) -> str:
-    """Why the minimal reproduction of a bug does not prove the bug; empty if it does."""
+    """Why the minimal reproduction of a bug does not prove the bug; empty if it proves the bug."""
     commands = bug.minimal_reproduction
     faulty = await _play(folder, others | {bug.id}, commands, timeout_s)
     mended = await _play(folder, others, commands, timeout_s)

@@ -1,8 +1,8 @@
 """The paths and the JSON of a GBQA hub.
 
-The public hub differs from ours in five ways, all of which are accepted: the reply to `restart` has no `turn` and names
-a new session id, but only the old id is valid; replies contain a `full_state` with what is hidden from a player, which
-is ignored; a reply with the state has no message; the lines of a document are numbered; there are no pictures.
+The public hub differs from ours in five ways, all of which are accepted. The reply to `restart` has no `turn` and names
+a new session id, although only the old id is valid. Replies contain a `full_state` with what is hidden from a player;
+it is ignored. A reply with the state has no message. The lines of a document are numbered. There are no pictures.
 """
 
 import json
@@ -47,7 +47,9 @@ class CommandRequest(ForeignRecord):
 
 
 class ReadRequest(ForeignRecord):
-    """The body of a request for lines of a document, counted from 1, both ends included; None reads to the end."""
+    """The body of a request for lines of a document, counted from 1, both ends included; if `end_line` is None, the
+    lines to the end of the document.
+    """
 
     path: str
     start_line: int = Field(1, ge=1)

@@ -32,7 +32,7 @@ class _Session:
 
 
 def serve_environment(open_session: Callable[[], Environment], title: str, version: str) -> "Starlette":
-    """The ASGI application of a hub; each session is an environment of its own, opened in mode `qa`.
+    """The ASGI application of a hub; each session has its own environment, opened in mode `qa`.
 
     Raises MissingExtra without Starlette.
     """

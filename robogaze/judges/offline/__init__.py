@@ -1,9 +1,9 @@
 """The judge without a model: compares descriptions by their words, concepts and spelling (data in judges/offline/).
 
 On each axis of its rubric the rating is a logistic function of the features of a pair (see `features`). The weights
-have fixed signs: agreement never lowers a rating, contradiction never raises one. They were fitted on one half of
-judges/offline/pairs.jsonl; the judge was measured on the other half, and its note gives the result. Descriptions with
-the same words, in whatever form, get the best rating on every axis.
+have fixed signs: agreement never lowers a rating, contradiction never raises one. The weights were fitted on one half
+of judges/offline/pairs.jsonl; the judge was measured on the other half, and its note gives the result. Descriptions
+with the same words, in any form, get the best rating on every axis.
 
 The judge is not symmetric: a vague prediction of a precise reference gets other ratings than a precise prediction of a
 vague reference.
@@ -97,7 +97,7 @@ class OfflineJudge:
 
     @classmethod
     def read(cls, home: Path | None = None) -> "OfflineJudge":
-        """Read words.yaml, fitted.yaml and pairs.jsonl. Raises InputError with file and line for what is invalid."""
+        """Read words.yaml, fitted.yaml and pairs.jsonl. Raises InputError with file and line for invalid content."""
         home = home or data_folder()
         files = [home / name for name in ("words.yaml", "fitted.yaml", "pairs.jsonl")]
         fitted = read_yaml(files[1]).parse(FittedWeights)
@@ -173,6 +173,8 @@ def read_pairs(home: Path, split: str) -> tuple[RatedPair, ...]:
 
 
 def read_features(home: Path) -> Features:
-    """The features by the word list of a folder; word frequencies are counted in the fitting half of its pairs."""
+    """The features that use the word list of a folder; word frequencies are counted in the fitting half of the folder's
+    pairs.
+    """
     corpus = [text for pair in read_pairs(home, FIT) for text in (pair.pair.reference, pair.pair.prediction)]
     return Features(read_words(home / "words.yaml"), corpus)

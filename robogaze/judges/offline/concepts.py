@@ -18,7 +18,7 @@ RELATED = 0.5
 
 
 class Concepts:
-    """Which concepts are similar, which exclude one another, and of what kinds they are."""
+    """Which concepts are similar, which concepts exclude each other, and the kinds of each concept."""
 
     def __init__(self, words: WordList) -> None:
         self.place = {concept: place for place, concept in enumerate(words.kinds)}
@@ -45,7 +45,9 @@ class Concepts:
         return mention.fact or mention.concept in self._always
 
     def thing_events(self, parsed: ParsedDescription) -> Iterator[tuple[str, str]]:
-        """(thing, event) for each event that is a fact: the last thing named before it, else the first one after it."""
+        """(thing, event) for each event that is a fact: the thing is the last one named before the event, else the
+        first one named after it.
+        """
         things = [mention for mention in parsed.mentions if mention.concept in self._things]
         for event in parsed.mentions:
             if things and event.fact and event.concept in self._events:
@@ -61,9 +63,11 @@ class Concepts:
 
 @dataclass(frozen=True)
 class ConceptRows:
-    """Descriptions as rows: concepts that are facts, concepts that are denied, and how near each concept is to a fact.
+    """Descriptions as rows: concepts that are facts, concepts that are denied, and the nearness of each concept to a
+    fact.
 
-    `roles` has a column for each event and thing to which it happens; `near_roles` also counts similar things.
+    `roles` has a column for each pair of an event and the thing to which it happens; `near_roles` also counts similar
+    things.
     """
 
     facts: Rows
@@ -107,7 +111,7 @@ def concept_rows(parsed_texts: Sequence[ParsedDescription], known: Concepts) -> 
 
 
 def _ones(cells: Sequence[tuple[int, int]], height: int, width: int) -> Rows:
-    """A matrix that is 1 in the given cells, however often each is listed."""
+    """A matrix that is 1 in the given cells, even if a cell is listed several times."""
     places = np.array(cells, dtype=np.int64).reshape(-1, 2).T
     rows = sparse.csr_array((np.ones(places.shape[1]), (places[0], places[1])), shape=(height, width))
     rows.data[:] = 1.0

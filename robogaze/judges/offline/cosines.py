@@ -23,7 +23,7 @@ def words(parsed: ParsedDescription) -> Sequence[str]:
 
 
 def phrasing(parsed: ParsedDescription) -> Sequence[str]:
-    """The words that carry meaning, and every two adjacent ones."""
+    """The words that carry meaning, and every pair of adjacent words."""
     words_of_text = parsed.words
     return (*words_of_text, *(f"{first} {second}" for first, second in pairwise(words_of_text)))
 

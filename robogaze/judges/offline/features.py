@@ -108,7 +108,7 @@ class Features:
 
 
 def _denied(reference: ConceptRows, prediction: ConceptRows) -> Rows:
-    """The concepts that are a fact on one side, and not denied there, and are denied on the other side."""
+    """The concepts that are a fact and not denied on one side, and are denied on the other side."""
     return _firm(reference).multiply(prediction.denied) + _firm(prediction).multiply(reference.denied)
 
 

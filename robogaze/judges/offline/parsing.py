@@ -30,7 +30,7 @@ class Mention:
 class ParsedDescription:
     """A parsed description.
 
-    `stems` are all words of the description, `words` are the words that carry meaning, and `unknown` are those of
+    `stems` are all words of the description, `words` are the words that carry meaning, and `unknown` are the words in
     `words` that belong to no concept.
     """
 

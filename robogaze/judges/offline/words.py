@@ -91,7 +91,7 @@ def _without_tense(word: str) -> str:
 
 
 class Phrases(Generic[T]):
-    """Finds phrases in stems: at each position the longest phrase, none inside another."""
+    """Finds phrases in stems: at each position the longest phrase, and no phrase inside another phrase."""
 
     def __init__(self, meanings: Mapping[Stems, T]) -> None:
         self._by_first: dict[str, list[tuple[Stems, T]]] = {}
@@ -116,9 +116,9 @@ class Phrases(Generic[T]):
 class WordList:
     """The word list, ready to parse with.
 
-    `kinds` gives the kind of every concept, in the file's order; `things`, `events` and `always` are kinds that name
-    things, describe events, and count even if they are denied. The relations hold pairs of concepts in both orders,
-    except `broader`, which holds (wider, narrower).
+    `kinds` gives the kind of every concept, in the file's order. `things` are kinds that name things, `events` are
+    kinds that describe events, and `always` are kinds that count even if they are denied. The relations hold pairs of
+    concepts in both orders, except `broader`, which holds (wider, narrower).
     """
 
     stemmer: Stemmer

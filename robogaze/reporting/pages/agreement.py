@@ -56,7 +56,7 @@ def agreement_page(result: AgreementResult, folder: Path, domain: Domain | None)
 
 
 def agreement_headline(result: AgreementResult) -> str:
-    """How far the annotators agree that a clip is faulty, and on which events."""
+    """How far the annotators agree on whether a clip is faulty, and on which events."""
     annotators, overall = count(len(result.annotation_set.annotators), "annotator"), result.overall
     if not result.annotation_set.clips:
         return f"{annotators}, but no two annotators completed the same clip, so agreement cannot be measured."

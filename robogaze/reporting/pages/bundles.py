@@ -1,8 +1,8 @@
 """The files of a page: a small page contains the data of its clips, a large page loads it from files next to it.
 
-A browser parses a whole page before its list can be used, so beyond a limit the data that is shown only when a clip is
-opened goes into files of several clips each, which the page loads on demand. A page opened from disk cannot read files
-but can run scripts, so each file is a script: one call, with the data as a string.
+A browser parses a whole page before its list can be used. Beyond a limit, the data that is shown only when a clip is
+opened therefore goes into files of several clips each, which the page loads on demand. A page opened from disk cannot
+read files but can run scripts, so each file is a script: one call, with the data as a string.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The checks of a comparison: what limits it, and what does not."""
+"""The checks of a comparison: what limits its result, and what does not."""
 
 from collections.abc import Iterator, Sequence
 from math import isnan

@@ -69,7 +69,7 @@ def _unique(values: Iterable[str | None]) -> tuple[str, ...]:
 
 
 def _models(texts: set[str]) -> dict[str, tuple[str, ...]]:
-    """The models by role, by the names that their servers report, otherwise by their names in the run."""
+    """The models by role; each model has the name that its server reports, otherwise its name in the run."""
     found: dict[str, set[str]] = {}
     for text in texts:
         for role, model in json.loads(text).items():

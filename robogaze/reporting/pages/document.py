@@ -1,9 +1,9 @@
 """An HTML document that needs no server and no network and loads only its own files.
 
 Styles and scripts are files of `templates/css` and `templates/js`, joined in the order given, the scripts as one
-module. Text from users, videos and models is data: Jinja escapes it in the markup, JSON hides `<`, `>` and `&`, scripts
-only set text, and a content security policy allows only the script whose hash it names and, if data is in files next to
-the page, the files that this script loads.
+module. Text from users, videos and models is data: Jinja escapes it in the markup, JSON hides `<`, `>` and `&`, and
+scripts only set text. A content security policy allows only the script whose hash it names. If data is in files next to
+the page, the policy also allows the files that this script loads.
 """
 
 import json

@@ -127,7 +127,7 @@ _OPEN = ("scores", "scores-data-sets")
 
 
 def _parts(table: ResultTable, systems: set[str], result: Evaluation) -> Iterator[tuple[str, ResultTable]]:
-    """The scores in three tables, so that intervals are drawn on axes of their own; other tables are unchanged."""
+    """The scores in three tables, so that each table has its own axis for the intervals; other tables are unchanged."""
     if table.name != "scores":
         yield table.title, table
         return

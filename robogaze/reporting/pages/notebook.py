@@ -48,7 +48,7 @@ def report_html(report: Report) -> str:
 
 
 def _pictures(event: Event, report: Report, frames: Mapping[int, bytes]) -> list[tuple[str, str]]:
-    """The frames before, at the onset, in the middle and after, each as a data URI with its caption."""
+    """The frames before the event, at its onset, in its middle and after it, each as a data URI with its caption."""
     key = key_frames(event, report.clip)
     moments = {key.before: "before", key.middle: "middle", key.after: "after", key.first: "onset"}
     return [

@@ -1,4 +1,4 @@
-"""The page of plays: what an agent reported, how that was replayed, and every step with its prediction.
+"""The page of plays: what an agent reported, how each report was replayed, and every step with its prediction.
 
 The page has no script: plays are sections that open, and reports link to the steps that show them.
 """

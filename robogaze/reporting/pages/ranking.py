@@ -1,4 +1,6 @@
-"""The page of a ranking: the candidates of each prompt side by side on one clock, best first, and why."""
+"""The page of a ranking: the candidates of each prompt side by side on one clock, best first, with the reasons for
+their ranks.
+"""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path

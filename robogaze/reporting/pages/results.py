@@ -188,7 +188,8 @@ class Entry:
 class ResultPage:
     """The content of a page.
 
-    `kind` names the result, `noun` an entry of the list. With `one_video` the sides of an entry are of the same video.
+    `kind` is the name of the result, and `noun` is the word for an entry of the list. With `one_video`, the sides of an
+    entry show the same video.
     """
 
     kind: str
@@ -303,7 +304,9 @@ def names_of(domain: Domain | None) -> dict[str, str]:
 
 
 def domain_of(taxonomies: set[str], named: str | None = None) -> Domain | None:
-    """The named domain, or the built-in domain of the only taxonomy; None if there is none."""
+    """The named domain; without a name, the built-in domain of the only taxonomy, or None if no built-in domain
+    fits.
+    """
     if named is not None:
         return load_domain(named)
     known = (load_domain(name) for name in domain_folders())

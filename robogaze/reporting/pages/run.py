@@ -165,7 +165,7 @@ def _facts(summary: RunSummary[Report]) -> Iterator[Fact]:
 
 
 def _models(reports: Sequence[Report]) -> dict[str, list[str]]:
-    """The models by role, by the names that their servers report, otherwise by their names in the run."""
+    """The models by role; each model has the name that its server reports, otherwise its name in the run."""
     asked: dict[str, dict[str, None]] = {}
     for report in reports:
         for call in report.provenance.calls:

@@ -8,7 +8,7 @@ from robogaze.reporting.wording import count
 
 
 def checks(summary: RunSummary[Report]) -> tuple[ValidityCheck, ...]:
-    """All checks, the most important first; without reports, only the check that says so."""
+    """All checks, the most important first; without reports, only the check that says that there are no reports."""
     if not summary.reports:
         return (_unreadable(summary), ValidityCheck(False, "There is no report, so nothing is known about the clips."))
     return (
@@ -109,7 +109,7 @@ def _fingerprint(summary: RunSummary[Report]) -> ValidityCheck:
 
 
 def differs(report: Report, domain: Domain) -> bool:
-    """Whether a report was made with another domain or another version of it."""
+    """Whether a report was made with another domain or with another version of this domain."""
     return report.domain.fingerprint != domain.fingerprint
 
 

@@ -102,7 +102,7 @@ def _sections(result: Sensitivity, names: Mapping[str, str]) -> Iterator[PageSec
 
 
 def _link(table: ResultTable) -> Link:
-    """The planted clips of a row; in the columns `found` and `noticed`, only those found or noticed."""
+    """The planted clips of a row; in the columns `found` and `noticed`, only the clips that were found or noticed."""
     field = table.name.removeprefix("sensitivity-")
     results = {"found": "found", "undecided": "undecided"}
 

@@ -68,7 +68,7 @@ def agreement_tables(result: AgreementResult) -> Iterator[ResultTable]:
 
 
 def agreement_notes(result: AgreementResult) -> Iterator[str]:
-    """The method of the numbers, the judge, and what is left out."""
+    """How the numbers are computed, the judge, and what is left out."""
     yield f"Annotators: {listed(result.annotation_set.annotators)}."
     yield from method_notes(result)
     yield f"Judge {result.judge}: {result.judge_note}"

@@ -66,7 +66,7 @@ def _leaderboard(result: Comparison) -> ResultTable:
 
 
 def comparison_method(result: Comparison) -> Iterator[str]:
-    """The load, the intervals, the bands and the pairing."""
+    """The definition of load (the sum of severities), the intervals, the bands and the pairing."""
     terms = result.config
     yield "Load is the sum of severities; events and load are over the scored clips."
     yield (
@@ -194,7 +194,7 @@ def _measures(pair: RunPair, verdict: str, result: Comparison) -> ResultTable:
 
 
 def _bounds_sentence(pair: RunPair, rate: str) -> str:
-    """The difference that the undecided clips of a pair allow; empty without a shared prompt."""
+    """The range of the difference of a pair, which depends on its undecided clips; empty without a shared prompt."""
     if isnan(pair.worst):
         return ""
     between = f"{points(pair.worst)} to {points(pair.best)}"

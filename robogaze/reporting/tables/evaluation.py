@@ -109,7 +109,7 @@ def _scores(result: Evaluation, notes: tuple[str, ...]) -> ResultTable:
 
 
 def gain_rows(result: Evaluation) -> Iterator[tuple[str, tuple[Cell, ...]]]:
-    """For every system but the baseline, its name and its gain over the baseline in each HEADLINE metric."""
+    """For every system except the baseline, its name and its gain over the baseline in each HEADLINE metric."""
     pairs = [result.comparisons[metric].pairs for metric in headline(result)] if result.config.baseline else []
     yield from _gains(result, pairs)
 

@@ -1,4 +1,4 @@
-"""The plays of a run as tables: how each ended and what it cost, and what they report."""
+"""The plays of a run as tables: how each play ended and what it cost, and the reported faults."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,6 @@
-"""A ranking as tables: the candidates of every prompt, those without a rank, and how usable the kept part is."""
+"""A ranking as tables: the candidates of every prompt, the candidates without a rank, and how usable the kept
+part is.
+"""
 
 from collections.abc import Iterator, Mapping
 
@@ -50,7 +52,9 @@ def tie_text(ranked: RankedCandidate) -> str:
 
 
 def id_sentence(result: Ranking) -> str:
-    """In how many prompts the clip id decides what is kept; empty for none."""
+    """The number of prompts in which candidates are tied and only the clip id decides which of them are kept; empty for
+    none.
+    """
     number = sum(prompt.decided_by_id for prompt in result.prompts)
     if not number:
         return ""
@@ -61,7 +65,7 @@ def id_sentence(result: Ranking) -> str:
 
 
 def ranking_headline(result: Ranking) -> str:
-    """How many candidates are kept of how many."""
+    """The number of candidates that are kept, and the number of all candidates."""
     candidates = sum(len(prompt.ids) for prompt in result.prompts)
     without = f", {count(len(result.unranked), 'clip')} without a rank" if result.unranked else ""
     kept, prompts = len(result.kept), count(len(result.prompts), "prompt")

@@ -1,6 +1,7 @@
 """A table of results and the text of its cells.
 
-No cell is a mean alone: an estimate is written with its interval and n, an undefined value as undefined.
+No cell holds only a mean: an estimate is written with its interval and n, and an undefined value is written as
+undefined.
 """
 
 import math

@@ -2,7 +2,7 @@
 
 A tracker is a module that hands numbers to a library; the library decides where they go. The tracker gets the name of a
 run, a few plain values that describe how the numbers were made, and numbers over many clips (`numbers.py`). A library
-that would also send the command line, the machine or the code is configured not to.
+that would also send the command line, the machine or the code is configured so that it does not send them.
 """
 
 import math
@@ -73,7 +73,9 @@ def send(
     numbers: Mapping[str, float | None],
     step: int,
 ) -> None:
-    """Start a run, log numbers at one step, and end it. Raises RobogazeError if the tracker refuses."""
+    """Start a run, log numbers at one step, and end it. Raises RobogazeError if the tracker refuses the run or the
+    numbers.
+    """
     with open_run(tracker, name, configuration) as log:
         log(numbers, step)
 

@@ -4,7 +4,7 @@ clips/VERDICT        clips that are faulty, clean and undecided
 clips/STATUS         clips that are complete, partial and unscored; clips/unreadable have no report
 clean_rate           clean clips, of all clips; not sent if no clip covers every dimension
 nothing_found_rate   complete clips without events, of all clips; their coverage does not matter
-dimension_rate/ID    the share of clips with such an event, of the scored clips in which the dimension was examined
+dimension_rate/ID    the share of clips with an event in the dimension, of the scored clips in which it was examined
 type_rate/ID         the same for an event type, of the clips in which its dimension was examined
 usage/WHAT           calls, tokens and cost of all answers
 

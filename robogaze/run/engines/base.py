@@ -80,7 +80,9 @@ class ClipWorker:
     on_decoded: Decoded | None = None
 
     async def __call__(self, task: ClipTask, decoding: asyncio.Semaphore) -> Result:
-        """Diagnose a clip; `decoding` limits how many are decoded at once. Raises RunStopped if the run must stop."""
+        """Diagnose a clip; `decoding` limits the number of clips that are decoded at the same time. Raises RunStopped
+        if the run must stop.
+        """
         with ExitStack() as stack:
             try:
                 async with decoding:

@@ -56,14 +56,14 @@ class WorkerConfig:
 
 
 class Ray:
-    """Diagnoses clips on a Ray cluster, `workers` blocks at a time, by default as many as the cluster has cores.
+    """Diagnoses clips on a Ray cluster, `workers` blocks at a time; the default is the number of the cluster's cores.
 
-    Clips are sent to the cluster that this process is connected to, else to the cluster at `address` ("auto" for a
-    cluster on this machine), else to a new cluster on this machine. (Without an address, Ray would join the last
-    cluster that was started here, and wait forever if that cluster was killed.)
+    Clips are sent to the cluster that this process is connected to. If there is none, they are sent to the cluster at
+    `address` ("auto" for a cluster on this machine), or without an address to a new cluster on this machine. (Without
+    an address, Ray would join the last cluster that was started here, and wait forever if that cluster was killed.)
 
-    Answers are not cached: the requests of a lost worker are sent again. A clip that was answered by a different model
-    from the first clips is not yielded, and the run stops.
+    Answers are not cached: the requests of a lost worker are sent again. If a clip was answered by a different model
+    than the first clips, the clip is not yielded, and the run stops.
     """
 
     def __init__(self, context: EngineContext) -> None:
@@ -132,7 +132,7 @@ def _blocks(tasks: Sequence[ClipTask], workers: int, clips_at_once: int) -> list
 
 
 def _fetch(ray: Any, reference: Any) -> tuple[list[Result], RunStopped | None]:
-    """The results of a block. Raises the error of its worker."""
+    """The results of a block. Raises the error of the block's worker."""
     try:
         found: tuple[list[Result], RunStopped | None] = ray.get(reference)
     except ray.exceptions.RayTaskError as error:

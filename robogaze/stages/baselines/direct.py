@@ -1,10 +1,10 @@
 """direct: one query about the whole clip, without memories or specialists. The stage gives the baselines of the paper
-(vanilla, chain of thought, taxonomy in the prompt; RoboGaze A.3.2, A.3.3, A.4.13), with `samples` the input of a vote
-(A.4.12), and the proposals of a generic propose-and-verify. Samples are numbered across all stages of this kind, and so
-are their hypotheses.
+(vanilla, chain of thought, taxonomy in the prompt; RoboGaze A.3.2, A.3.3, A.4.13). With `samples`, it gives the input
+of a vote (A.4.12). It also gives the proposals of a generic propose-and-verify method. Samples and their hypotheses are
+numbered across all stages of this kind.
 
-The query shows the frames that the model's regime selects. In a clip longer than the regime covers, the frames are far
-apart; the reason in `coverage` then gives the longest stretch of which no frame was shown.
+The query shows the frames that the model's regime selects. If a clip is longer than the regime covers, the frames are
+far apart; the reason in `coverage` then gives the longest stretch without a shown frame.
 
 Reasoning inside <think> tags is removed before the answer is read.
 """
@@ -76,7 +76,7 @@ AnyEvent = EventAnswer | RecurringEventAnswer
 
 
 class Direct(Examiner):
-    """Writes the hypotheses of one sample, or of `samples` independent ones at a temperature above 0."""
+    """Writes the hypotheses of one sample, or of `samples` independent samples at a temperature above 0."""
 
     prompts: ClassVar[Mapping[str, type]] = {}
 
@@ -102,7 +102,9 @@ class Direct(Examiner):
         return {self.prompt: DirectVariables}
 
     def check(self, domain: Domain) -> None:
-        """Raise ValueError if several samples would be identical, or an event with several spans has one place."""
+        """Raise ValueError if several samples would be identical, or if an event could have several spans but only one
+        place.
+        """
         if self.boxes and self.recurring:
             raise ValueError("boxes: an event with several spans has no single place; leave out boxes or recurring")
         if self.samples > 1 and not self.temperature:

@@ -59,7 +59,7 @@ class Vote(Stage):
         return replace(context, hypotheses=tuple(decided.get(hypothesis.id, hypothesis) for hypothesis in before))
 
     def _groups(self, reported: Sequence[Hypothesis], times_s: Sequence[float]) -> list[list[Hypothesis]]:
-        """The hypotheses grouped by event; each is compared with the first of a group."""
+        """The hypotheses grouped by event; each hypothesis is compared with the first hypothesis of a group."""
         groups: list[list[Hypothesis]] = []
         for hypothesis in reported:
             group = next((group for group in groups if self._is_same(hypothesis, group[0], times_s)), None)
@@ -89,7 +89,9 @@ class Vote(Stage):
 
 
 def _of_majority(spans_of: Sequence[Sequence[Span]]) -> tuple[Span, ...]:
-    """The time that at least half of some sets of spans cover; the first set if there is no such time."""
+    """The time that at least half of the given sets of spans cover; the first set if no time is covered by half of
+    them.
+    """
     edges = sorted({edge for spans in spans_of for span in spans for edge in (span.start, span.end)})
     parts = [Span(start, end) for start, end in pairwise(edges)]
 

@@ -1,7 +1,8 @@
 """The start and end of something that is visible in some of the shown frames, and where to look to find them exactly.
 
-The start lies between the last shown frame without it and the first with it. If these two are neighbours in the clip,
-the edge is exact; otherwise the edge is set midway between them, until the frames between them are shown.
+The start lies between the last shown frame that does not show the thing and the first shown frame that shows it. If
+these two are neighbours in the clip, the edge is exact; otherwise the edge is set midway between them, until the frames
+between them are shown.
 """
 
 from bisect import bisect_left
@@ -16,7 +17,9 @@ MOST_FRAMES = 9
 
 
 def span_of(first: int, last: int, shown: Sequence[int], clip: Clip) -> Span:
-    """The span of something visible from the frame `first` to the frame `last`, of those `shown` (ascending)."""
+    """The span of something that is visible from the frame `first` to the frame `last`; `shown` are the shown frames,
+    ascending.
+    """
     times_s = clip.frame_times_s
     before, after = shown[: bisect_left(shown, first)], shown[bisect_left(shown, last + 1) :]
     start = (clip.frame_span(before[-1]).end + times_s[first]) / 2 if before else times_s[first]
@@ -30,7 +33,8 @@ def spans_of(pairs: Iterable[Sequence[int]], shown: Sequence[int], clip: Clip) -
 
 
 def edge_frames(time_s: float, samples: Sequence[int], clip: Clip) -> tuple[int, ...]:
-    """The frames from the last sample before a time to the first one after it; empty if one of the two is missing.
+    """The frames from the last sample before a time to the first sample after it; empty if one of the two samples is
+    missing.
 
     All of these frames if there are at most `MOST_FRAMES`, otherwise `MOST_FRAMES` of them, evenly spread.
     """

@@ -1,20 +1,21 @@
 """investigate: a judge who sees the pictures rules on every hypothesis (GLIDE, 4.2.3 and B.3).
 
-A step is up to four queries, each of which knows the answers before it:
+A step is up to four queries; each query is given the answers to the earlier queries:
 
 tool        the closer look that the judge asked for; not in the first step
 advocate    why what was found is a fault     } in parallel; once, in the first step in which the judge is in doubt;
 skeptic     why it is not                     } omitted without `debate`
 judge       fault, normal, or needs more evidence; when the fault is visible; and the next closer look, if it needs one
 
-The judge is shown the claim's pictures (`claim_pictures`) and those of the last closer look. The judge is in doubt if
-its confidence is below `stop_confidence` or if it needs more evidence. An investigation ends when the judge is not in
-doubt, when it asks for nothing more after the debate, or after `max_steps`. The judge's last ruling then counts if its
-confidence reaches `min_confidence`. All investigations take their steps in parallel, so a clip takes no more rounds
-than its longest investigation.
+The judge is shown the claim's pictures (`claim_pictures`) and the pictures of the last closer look. The judge is in
+doubt if its confidence is below `stop_confidence` or if it needs more evidence. An investigation ends when the judge is
+not in doubt, when it asks for nothing more after the debate, or after `max_steps`. The judge's last ruling then counts
+if its confidence reaches `min_confidence`. All investigations take their steps in parallel, so a clip takes no more
+rounds than its longest investigation.
 
-"normal" needs an ordinary explanation that frames of this clip support, or that nothing of the claim is visible. The
-judge is not given the confidence of the claim. The prompts of both sides declare their answers in front matter.
+The ruling "normal" needs an ordinary explanation that frames of this clip support; it is also possible if nothing of
+the claim is visible. The judge is not given the confidence of the claim. The prompts of both sides declare their
+answers in front matter.
 
 Undecided hypotheses are not accepted: if the judge never has enough evidence, or a query has no answer, the hypothesis
 stays unverified and is a failure with its reason.
@@ -96,7 +97,7 @@ class JudgeVariables(SideVariables):
 
 @dataclass
 class _Investigation:
-    """A hypothesis under investigation: its pictures, the finished steps, and the parts of the current one."""
+    """A hypothesis under investigation: its pictures, the finished steps, and the parts of the current step."""
 
     hypothesis: Hypothesis
     pictures: ClaimPictures
@@ -132,7 +133,9 @@ class _Investigation:
 
     @property
     def images(self) -> tuple[FrameImage, ...]:
-        """The pictures of the claim and of the last closer look, each once; at most as many as the model accepts."""
+        """The pictures of the claim and of the last closer look, each once; at most the number that the model
+        accepts.
+        """
         found = () if self.finding is None else self.finding.images
         images = {image.picture.id: image for image in (*found, *self.pictures.images)}
         known = tuple(image.picture.id for image in self.pictures.images)
@@ -178,7 +181,9 @@ class Investigate(Stage):
         return {**self.prompts, **sides, **templates(self._tools())}
 
     def check(self, domain: Domain) -> None:
-        """Raise ValueError if an investigation could end early, undecided; DomainError if a side declares no answer."""
+        """Raise ValueError if an investigation could end early without a decision; DomainError if a side declares no
+        answer.
+        """
         if self.stop_confidence < self.min_confidence:
             raise ValueError(
                 "stop_confidence is below min_confidence, so an investigation could end early without a decision"
@@ -209,7 +214,9 @@ class Investigate(Stage):
     async def _investigation(
         self, number: int, hypothesis: Hypothesis, samples: Sequence[int], client: ModelClient
     ) -> _Investigation:
-        """The start of an investigation. Its tools see the claim with its margin, and frames between the samples."""
+        """The start of an investigation. The tools of the investigation see the claim with its margin, and frames
+        between the samples.
+        """
         pictures = await on_core(claim_pictures, hypothesis, samples, client)
         inside = sorted(frames_in((pictures.span,), client.clip.frame_times_s))
         frames = tuple(sorted({*evenly(inside, _TOOL_FRAMES), *pictures.frames}))
@@ -349,7 +356,7 @@ async def _ask(
 ) -> list[tuple[_Investigation, tuple[Any, ...]]]:
     """Send the queries of all investigations that are not done, in parallel.
 
-    An investigation that does not get all its answers is done, with a failure, and is not in the result.
+    An investigation that does not get all its answers ends with a failure and is not in the result.
     """
     waiting = [
         (investigation, queries_of(investigation, context, client))

@@ -4,7 +4,7 @@ Every later query includes the memory, so that a model that sees one window can 
 The front matter of the prompt declares what the memory contains.
 
 The query is left out if it has no use: if no hypothesis is to be decided, or if fewer than two windows have a
-description, because one window cannot show what is usual in the clip.
+description. One window cannot show what is usual in the clip.
 """
 
 from collections.abc import Mapping

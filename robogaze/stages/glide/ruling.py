@@ -24,7 +24,7 @@ class OrdinaryAnswer(Answer):
 
 
 class RulingAnswer(Answer):
-    """The ruling of the judge; `confidence` is the confidence in the ruling, whichever it is.
+    """The ruling of the judge; `confidence` is the confidence in this ruling, for every kind of ruling.
 
     `visible` are the first and the last shown frame of each time the fault is visible.
     """
@@ -58,7 +58,9 @@ def ruling_contract(
 
 
 def fault_in(ruling: RulingAnswer, earlier: Sequence[RulingAnswer]) -> str | None:
-    """An error in a ruling that its contract cannot express, given the earlier rulings; None without one."""
+    """An error in a ruling, given the earlier rulings, that the contract of the ruling cannot express; None without an
+    error.
+    """
     for pair in ruling.visible:
         if len(pair) != 2 or pair[0] > pair[1]:
             return f"visible: {pair} is not the first and the last frame of a time in which it can be seen"

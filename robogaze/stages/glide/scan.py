@@ -1,12 +1,12 @@
 """scan: one query per window of the clip, in parallel, for everything that may be wrong (GLIDE, 4.2.2).
 
 Recall comes first: a doubtful finding is reported with a low confidence, and later stages decide. Every answer also
-describes what the window shows, whether or not something is wrong; `remember` summarises these descriptions. What looks
-wrong is reported separately from the descriptions, so that it cannot become a rule of the clip.
+describes what the window shows, even if nothing is wrong; `remember` summarises these descriptions. What looks wrong is
+reported separately from the descriptions, so that it cannot become a rule of the clip.
 
 A finding names the first and the last sampled frame that show it, and its span follows from these. Neighbouring windows
-share a frame. A finding that ends with this frame and a finding of the same type that begins with it are one
-hypothesis.
+share a frame. A finding that ends with the shared frame, and a finding of the same type that begins with the shared
+frame, are one hypothesis.
 
 A window without an answer is a failure, and the other windows count; if no window has an answer, the diagnosis ends.
 """
@@ -40,8 +40,8 @@ TypesShown = Literal["defined", "named"]
 class ScanVariables(TypedDict):
     """The variables of the prompt `scan`: a window, the dimensions with their types, and the conventions.
 
-    `defined` says whether the types are listed with their definitions; `beside` whether the first frame is shown before
-    the window.
+    `defined` says whether the types are listed with their definitions; `beside` says whether the first frame is shown
+    before the window.
     """
 
     window: Window
@@ -53,7 +53,7 @@ class ScanVariables(TypedDict):
 
 
 class FindingAnswer(Answer):
-    """Something that may be wrong in a window; `frames` are the first and the last that show it."""
+    """Something that may be wrong in a window; `frames` are the first and the last frame that show it."""
 
     what: Text
     frames: list[int]
@@ -154,7 +154,7 @@ class _Finding:
 
 
 def _continued(findings: Sequence[_Finding]) -> list[list[_Finding]]:
-    """The findings, in order; those that continue in the next window are in one list."""
+    """The findings, in order; a finding and its continuations in the next windows are in one list."""
     chains: list[list[_Finding]] = []
     for finding in findings:
         chain = next((chain for chain in chains if finding.continues(chain[-1])), None)

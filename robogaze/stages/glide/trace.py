@@ -1,12 +1,14 @@
 """trace: confirmed hypotheses become events with their whole extent (GLIDE, 4.2.4 and 4.2.5).
 
-First, one query with a picture of each confirmed hypothesis decides which of them are the same event, and describes the
-events that several of them form. The first of them represents the event, the others are merged into it.
+First, one query with a picture of each confirmed hypothesis decides which hypotheses are the same event, and describes
+the events that several hypotheses form. The first hypothesis of an event represents the event, and the other hypotheses
+are merged into it.
 
 Then each event is followed backward and forward, window by window, as long as a model still sees it. An edge that the
-judge has seen is not followed: the judge was shown frames before the start, or after the end, and did not name them. An
-edge that was found by following becomes exact with one more query, which shows every frame between the last frame
-without the event and the first frame with it. An event that is visible several times has several spans.
+judge has seen is not followed: the judge was shown frames before the start, or after the end, and did not name these
+frames. An edge that was found by following becomes exact with one more query. This query shows every frame between the
+last frame without the event and the first frame with the event. An event that is visible several times has several
+spans.
 
 All events are followed in parallel: a round queries the next window at every open edge. A query without an answer is a
 failure; what is already known is kept.
@@ -45,7 +47,8 @@ class SameVariables(TypedDict):
 
 
 class VisibleVariables(TypedDict):
-    """The variables of the prompt `trace_visible`: an event, its type, and the window it may also be visible in.
+    """The variables of the prompt `trace_visible`: an event, its type, and the window in which the event may also be
+    visible.
 
     `defined` says whether the definition of the type is shown.
     """
@@ -66,8 +69,8 @@ class EdgeVariables(TypedDict):
 
 
 class SameAnswer(Answer):
-    """The earlier hypothesis that is the same event, or the hypothesis itself if there is none, with a description of
-    the whole event.
+    """The earlier hypothesis of the same event (the hypothesis itself if there is no earlier one), with a description
+    of the whole event.
     """
 
     reasoning: Text
@@ -93,8 +96,8 @@ class EdgeAnswer(Answer):
 class _Event:
     """An accepted hypothesis while it is followed through the windows.
 
-    `open` are the edges that may lie further out, each with the windows not yet queried there, the nearest first.
-    `queried` are the ids of the windows that were queried.
+    `open` are the edges that may lie further out, each with the windows there that were not queried yet; the nearest
+    window is first. `queried` are the ids of the windows that were queried.
     """
 
     hypothesis: Hypothesis
@@ -290,7 +293,7 @@ def _replaced(context: Context, changed: Mapping[str, Hypothesis]) -> tuple[Hypo
 
 
 def _later_target(same: Mapping[str, SameAnswer], names: Sequence[str]) -> str | None:
-    """An error if the answer equates a hypothesis with a later one."""
+    """An error if the answer equates a hypothesis with a later hypothesis."""
     for name, answer in same.items():
         if names.index(answer.same_as) > names.index(name):
             return f"same.{name}: {answer.same_as} comes after {name}; name one that comes before it, or {name} itself"
@@ -298,14 +301,14 @@ def _later_target(same: Mapping[str, SameAnswer], names: Sequence[str]) -> str |
 
 
 def _root(name: str, same: Mapping[str, SameAnswer]) -> str:
-    """The first hypothesis of an event; each answer names an earlier one or the hypothesis itself."""
+    """The first hypothesis of an event; each answer names an earlier hypothesis or the hypothesis itself."""
     while name in same and same[name].same_as != name:
         name = same[name].same_as
     return name
 
 
 def _judged(event: Hypothesis, context: Context, client: ModelClient) -> frozenset[int]:
-    """The frames that the judges of an event, and of those merged into it, were shown."""
+    """The frames that were shown to the judges of an event and of the hypotheses merged into it."""
     parts = {event.id, *(other.id for other in context.hypotheses or () if other.merged_into == event.id)}
     shown = (
         frame
@@ -320,7 +323,8 @@ def _judged(event: Hypothesis, context: Context, client: ModelClient) -> frozens
 def _open_edges(
     event: Hypothesis, judged: frozenset[int], windows: Sequence[Window], clip: Clip
 ) -> dict[tuple[float, Direction], list[Window]]:
-    """The edges of an event beyond which no judge was shown a frame, each with the windows there, the nearest first.
+    """The edges of an event for which no judge was shown a frame beyond the edge, each with the windows there, the
+    nearest first.
 
     The windows reach to the next span of the event.
     """
@@ -339,7 +343,7 @@ def _open_edges(
 
 
 def _has_frame(window: Window, start_s: float, end_s: float, clip: Clip) -> bool:
-    """Whether a window, not counting the frame it shares with the next, has a frame in a stretch of the clip."""
+    """Whether a window, without the frame that it shares with the next window, has a frame in a stretch of the clip."""
     has_frame = any(start_s <= clip.frame_times_s[frame] < end_s for frame in window.frames)
     return has_frame and window.span.end > start_s
 
@@ -378,7 +382,7 @@ def _extend(
 def _refined(
     hypothesis: Hypothesis, edge: tuple[float, Direction], frame: int, shown: Sequence[int], clip: Clip
 ) -> Hypothesis:
-    """The hypothesis with one edge moved to a shown frame; a span of which nothing would remain is not changed."""
+    """The hypothesis with one edge moved to a shown frame; a span that would become empty is not changed."""
     time_s, direction = edge
     exact = span_of(frame, frame, shown, clip)
     spans = []

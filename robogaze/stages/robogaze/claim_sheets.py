@@ -19,7 +19,9 @@ SAME_OBJECT_IOU = 0.3
 
 @dataclass(frozen=True)
 class ClaimPlace:
-    """Where a claim is seen: boxes by frame number in a view. No boxes mean the whole view; None means all views."""
+    """Where a claim is seen: boxes by frame number in a view. Without boxes, the place is the whole view; if the view
+    is None, the place is all views.
+    """
 
     view: str | None = None
     boxes: Mapping[int, Box] = field(default_factory=dict)
@@ -30,8 +32,8 @@ def place_of(claim: Hypothesis, tracks: Sequence[ObjectTrack], clip: Clip) -> Cl
     description names.
 
     If a box belongs to a tracked object, the object is followed: a sheet also shows where it was before and after. If
-    several objects are named, the object with the longest name counts, so that "red cup lid" is not looked for at the
-    cup.
+    several objects are named, the object with the longest name counts; for example, "red cup lid" is not looked for at
+    the cup.
     """
     views = clip.layout.active
     only = views[0] if len(views) == 1 else None
@@ -79,7 +81,7 @@ def sheets_of(
 
 
 def edges_shown(claim: Hypothesis, shown: Sequence[int], clip: Clip) -> bool:
-    """Whether the frames on both sides of the onset and of the offset are among those shown."""
+    """Whether the frames on both sides of the onset and of the offset are among the shown frames."""
     inside = frames_in(claim.spans, clip.frame_times_s) or {clip.frame_at(claim.onset_s)}
     first, last = min(inside), max(inside)
     return {max(first - 1, 0), first, last, min(last + 1, clip.frame_count - 1)} <= set(shown)

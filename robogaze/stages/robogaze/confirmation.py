@@ -1,8 +1,8 @@
 """Whether the look at the whole clip confirms what the critic accepted.
 
 A specialist proposes whatever may be a fault of its dimension, so some of its claims are not faults. The request about
-the whole clip and all dimensions (the look) is a second opinion. A claim that the look was shown and did not report
-needs a higher confidence than a claim that both report.
+the whole clip and all dimensions (the look) is a second opinion. If the look was shown frames of a claim but did not
+report the claim, the claim needs a higher confidence than a claim that the specialist and the look both report.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -62,7 +62,7 @@ def unconfirmed_notes(
 ) -> tuple[str, ...]:
     """A sentence for the report that names the claims that were rejected because the look did not report them.
 
-    Empty if there are none.
+    Empty if no claim was rejected for this reason.
     """
     kept = {hypothesis.id for hypothesis in after if hypothesis.verdict == "accepted"}
     dropped = [claim for claim in before if claim.verdict == "accepted" and claim.id not in kept]

@@ -42,7 +42,8 @@ class DecisionRules:
     """The rules for the answer to one request about a clip; only the frames `shown` may be cited.
 
     `claims` are the hypotheses to decide; `accepted` are the accepted hypotheses that a claim may also be merged into.
-    With `span_required` every decision has a refined span. MERGE needs the same dimension unless `across_dimensions`.
+    With `span_required` every decision has a refined span. MERGE is possible only within one dimension, unless
+    `across_dimensions` is set.
     """
 
     clip: Clip
@@ -69,7 +70,7 @@ class DecisionRules:
         return keyed_answer("decisions", decision, [claim.id for claim in self.claims], may_miss=True)
 
     def error(self, decisions: Mapping[str, DecisionAnswer | None]) -> str | None:
-        """The first error that the contract cannot express; None without one."""
+        """The first error that the contract cannot express; None without an error."""
         given = {name: decision for name, decision in decisions.items() if decision is not None}
         errors = (self._error_of(name, decision) or self._merge_error(name, given) for name, decision in given.items())
         return next((f"decisions.{name}: {error}" for name, error in zip(given, errors, strict=True) if error), None)
@@ -91,7 +92,7 @@ class DecisionRules:
         return None
 
     def _span_error(self, decision: DecisionAnswer) -> str | None:
-        """An error for a span without any of the cited frames; None for a span without any shown frame."""
+        """An error if a span contains none of the cited frames; None if a span contains no shown frame."""
         if decision.refined_span_s is None:
             return None
         span, times_s = Span(*decision.refined_span_s), self.clip.frame_times_s
@@ -132,5 +133,5 @@ class DecisionRules:
 
 
 def share_time(a: Sequence[Span], b: Sequence[Span]) -> bool:
-    """Whether two unions of spans overlap or touch; the two parts of a fault that was cut touch."""
+    """Whether two unions of spans overlap or touch; the two parts of a fault that was divided touch each other."""
     return any(x.start <= y.end and y.start <= x.end for x in a for y in b)

@@ -1,7 +1,8 @@
 """ground: what the task requires, what the scene contains, and where the relevant things are (RoboGaze, eq. 1).
 
-One request about one picture of the scene before the execution gives all of this. The front matter of the prompt
-declares what the memories contain, under the keys of `MEMORIES`, and under `boxes` a list of boxes in the first frame.
+One request about one picture of the scene before the execution gives all this information. The front matter of the
+prompt declares what the memories contain, under the keys of `MEMORIES`, and under `boxes` a list of boxes in the first
+frame.
 """
 
 from collections import Counter

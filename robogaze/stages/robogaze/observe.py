@@ -1,7 +1,7 @@
 """observe: what happens in each window of the clip, without judging it (RoboGaze, eq. 2).
 
 Windows do not overlap unless `stride_s` is shorter than `window_s`. Neighbouring windows share a request of up to
-`request_s`; requests are sent in parallel. What looks wrong is kept apart from what is merely observed.
+`request_s`; requests are sent in parallel. Suspicions (what looks wrong) are kept separate from plain observations.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ _CHANGE_S, _SUSPICION_S = 0.5, 0.25
 
 
 class ObserveVariables(TypedDict):
-    """The variables of the prompt `observe`: the windows of one request, and whether neighbouring ones overlap."""
+    """The variables of the prompt `observe`: the windows of one request, and whether neighbouring windows overlap."""
 
     windows: tuple[Window, ...]
     overlap: bool
@@ -51,7 +51,7 @@ class ActionAnswer(Answer):
 
 
 class WindowAnswer(Answer):
-    """What every domain's observation of a window contains; a domain's prompt adds fields of its own."""
+    """What every domain's observation of a window contains; the prompt of a domain adds more fields."""
 
     actions: list[ActionAnswer]
     suspicions: list[ActionAnswer]
@@ -77,7 +77,8 @@ class Observe(Stage):
         return "vlm"
 
     def check(self, domain: Domain) -> None:
-        """Raise ValueError if the stride leaves gaps or the prompt declares a field of every observation.
+        """Raise ValueError if the stride leaves gaps, or if the prompt declares a field that every observation already
+        has.
 
         Raises DomainError if the prompt declares no answer.
         """

@@ -1,7 +1,7 @@
 """What each query of a specialist covers: segments of one dimension, divided so that one query can show them densely.
 
-The frames are at the rate of the model's regime or at the stage's own rate if that is higher, and at up to twice that
-rate where something happens. The number of queries grows with the length of the segments.
+The frames are at the rate of the model's regime, or at the stage's own rate if it is higher. Where something happens,
+they are at up to twice this rate. The number of queries grows with the length of the segments.
 """
 
 import math
@@ -28,7 +28,7 @@ END_S = 2.0
 
 @dataclass(frozen=True)
 class Part:
-    """What one query of a specialist covers; `number` of `count`, from 1. `spans` are shown in `frames`."""
+    """What one query of a specialist covers: part `number` of `count` parts, from 1. `spans` are shown in `frames`."""
 
     dimension: Dimension
     segments: tuple[Segment, ...]
@@ -120,7 +120,7 @@ def divide(spans: Sequence[Span], count: int) -> tuple[tuple[Span, ...], ...]:
 
 
 def _edge(span: Span, offset_s: float) -> float:
-    """The time that lies `offset_s` after the start of a span, with two decimals unless it is an end of the span."""
+    """The time that lies `offset_s` after the start of a span, with two decimals; an end of the span is not rounded."""
     if offset_s <= 0:
         return span.start
     return span.end if offset_s >= span.length - 1e-6 else round(span.start + offset_s, 2)

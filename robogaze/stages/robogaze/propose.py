@@ -2,14 +2,14 @@
 (RoboGaze, eq. 5).
 
 All specialists share one prompt; their checklists come from the taxonomy. A specialist is shown its segments densely,
-on contact sheets (`show: segments`), with the first and the last frame of the clip, and for some dimensions strips of
-the task's objects over time. Long segments are divided into parts, each with a query of its own
+on contact sheets (`show: segments`), with the first and the last frame of the clip. For some dimensions, it is also
+shown strips of the task's objects over time. Long segments are divided into parts, each with its own query
 (`robogaze.stages.robogaze.parts`); all queries are sent in parallel. With `show: clip`, a specialist is queried once
 and shown the whole clip in the model's regime, as in the first paper. The images and the text that all specialists
 share come first in a request, so that a server can cache them.
 
-With `refer`, a specialist may also propose plain faults of the dimensions that the router ruled out for its segments:
-the router knows only what the observer saw, at fewer frames a second.
+With `refer`, a specialist may also propose plain faults of the dimensions that the router ruled out for its segments.
+The router knows only what the observer saw, at fewer frames a second.
 
 With `tools`, each specialist may first request closer views of its segments (`robogaze.stages.tools.tool_plan`).
 """
@@ -95,7 +95,7 @@ class PlacedHypothesisAnswer(PlaceAnswer, HypothesisAnswer):
 
 
 class Propose(Examiner):
-    """Writes the hypotheses; those below `min_confidence` are kept as rejected."""
+    """Writes the hypotheses; hypotheses below `min_confidence` are kept as rejected."""
 
     prompts: ClassVar[Mapping[str, type]] = {"propose": ProposeVariables}
 
@@ -203,7 +203,7 @@ class Propose(Examiner):
         client: ModelClient,
         frames: list[frozenset[int]],
     ) -> Iterator[Query]:
-        """The queries about some parts, made as they are sent; the frames that each shows are added to `frames`.
+        """The queries about some parts, made as they are sent; the frames that each query shows are added to `frames`.
 
         Specialists that are shown the same frames share the strips, whose originals are read from the video again.
         """
@@ -300,7 +300,7 @@ class Propose(Examiner):
 
 
 def _type_fault(faults: Sequence[HypothesisAnswer], domain: Domain) -> str | None:
-    """An error for the first fault whose type belongs to another dimension; None without one."""
+    """An error for the first fault whose type belongs to another dimension; None without an error."""
     for number, fault in enumerate(faults):
         if domain.dimension_of[fault.type] != fault.dimension:
             return f"hypotheses.{number}: {fault.type} is not a type of {fault.dimension}"

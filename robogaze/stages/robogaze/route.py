@@ -1,7 +1,7 @@
-"""route: which dimensions to examine each segment for (RoboGaze, eq. 4), in one request for all segments.
+"""route: the dimensions for which each segment is examined (RoboGaze, eq. 4), in one request for all segments.
 
 The model rates every dimension for every segment and gives a reason. Code keeps the dimensions that are always
-examined and the most relevant of the others. Without a segmentation the clip is one segment.
+examined, and the most relevant of the other dimensions. Without a segmentation the clip is one segment.
 """
 
 import math
@@ -88,7 +88,7 @@ class Router(Stage):
         return tuple(routes)
 
     def _added(self, rated: Sequence[tuple[Segment, Ratings]], kept: Sequence[str]) -> tuple[str, ...]:
-        """The dimensions that are examined in the whole clip because its segments keep too few."""
+        """The dimensions that are examined in the whole clip because its segments keep too few dimensions."""
         missing = max((self.keep_in_all or 0) - len(kept), 0)
         weights = {
             name: sum(segment.span.length * ratings[name].relevance for segment, ratings in rated)
@@ -104,7 +104,7 @@ class Router(Stage):
 
 
 class RouteStage(Router):
-    """Writes the routes; without a segmentation also the clip as one segment.
+    """Writes the routes; without a segmentation, it also writes the clip as one segment.
 
     With `examine: all`, no model is asked, and every segment is examined for every dimension.
     """
@@ -156,7 +156,7 @@ def always_examined(context: Context, domain: Domain) -> tuple[str, ...]:
 
 
 def rated_dimensions(context: Context, domain: Domain) -> tuple[Dimension, ...]:
-    """The dimensions of the clip whose relevance is rated: those that may be ruled out."""
+    """The dimensions of the clip whose relevance is rated, because they may be ruled out."""
     always = always_examined(context, domain)
     return tuple(domain.dimensions[name] for name in context.dimensions if name not in always)
 

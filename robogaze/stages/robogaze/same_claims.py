@@ -1,4 +1,4 @@
-"""Claims that several answers make: the critic decides each once."""
+"""Claims that several answers make: the critic decides each claim once."""
 
 from collections.abc import Sequence
 
@@ -13,8 +13,8 @@ def merge_same_claims(
     """The hypotheses, in order; each unverified hypothesis is merged into a more confident hypothesis that makes the
     same claim.
 
-    Two claims are the same if they are of the same type and from different answers, their spans reach `least_iou`, and
-    boxes of both claims show the same place in the same view. A claim without a box is not merged, because it may be
+    Two claims are the same if they have the same type, come from different answers, have spans that reach `least_iou`,
+    and have boxes that show the same place in the same view. A claim without a box is not merged, because it may be
     about something else.
     """
     unverified = [hypothesis for hypothesis in hypotheses if hypothesis.verdict == "unverified"]

@@ -1,9 +1,9 @@
 """segment: which part of the clip belongs to which subtask (RoboGaze, eq. 3). With `route`, the same request also gives
-the dimensions to examine each part for (eq. 4), without an extra round.
+the dimensions for which each part is examined (eq. 4), without an extra round.
 
-The segments cover the clip without gaps or overlaps. A subtask that is repeated has a segment for each time, and a
-stretch for which the answer has no segment is a segment without a subtask. A long clip is divided into stretches of
-equal length, each with a request of its own, which are sent in parallel.
+The segments cover the clip without gaps or overlaps. A subtask that is repeated has a segment for each repetition. If
+the answer has no segment for a stretch, the stretch is a segment without a subtask. A long clip is divided into
+stretches of equal length. Each stretch has its own request, and the requests are sent in parallel.
 """
 
 from collections.abc import Mapping, Sequence
@@ -150,7 +150,7 @@ def _segment(number: int, span: Span, claim: SegmentAnswer | None) -> Segment:
 
 
 def _fault(segments: Sequence[SegmentAnswer]) -> str | None:
-    """The first error in the times of segments; None without one."""
+    """The first error in the times of segments; None without an error."""
     before: SegmentAnswer | None = None
     for segment in sorted(segments, key=lambda segment: segment.span_s):
         if before is not None and segment.span_s[0] < before.span_s[1] - _TOLERANCE_S:
@@ -160,7 +160,7 @@ def _fault(segments: Sequence[SegmentAnswer]) -> str | None:
 
 
 def cover(stretch: Span, claims: Sequence[SegmentAnswer]) -> tuple[tuple[Span, SegmentAnswer | None], ...]:
-    """The stretch divided into adjoining spans, each with its claim, or None where there is none.
+    """The stretch divided into adjoining spans, each with its claim, or with None if there is no claim.
 
     A gap of up to _TOLERANCE_S belongs to the claim after it (at the end, to the claim before it); an overlap of up to
     _TOLERANCE_S belongs to the earlier claim.

@@ -1,4 +1,4 @@
-"""Verification: which hypotheses are decided, and what each decision of the critic makes of a hypothesis."""
+"""Verification: which hypotheses are decided, and how each decision of the critic changes a hypothesis."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,9 @@ _PRINTED_S = 0.01
 
 @dataclass(frozen=True)
 class Decided:
-    """A decision, with the claim sheet (a picture's id, None without) and the frames that it was made from."""
+    """A decision, with the frames that it was made from and the claim sheet (a picture's id; None without a claim
+    sheet).
+    """
 
     decision: DecisionAnswer
     sheet: str | None
@@ -32,7 +34,7 @@ class VerificationState:
     """The hypotheses by id, and the ids that are pending.
 
     `omissions` counts how often the critic omitted a hypothesis; `reasons` says why a hypothesis is pending if the
-    critic did not omit it. `low_confidence` are the ids that it accepted with too little confidence.
+    critic did not omit it. `low_confidence` are the ids that the critic accepted with too little confidence.
     """
 
     clip: Clip
@@ -170,7 +172,7 @@ class VerificationState:
         return hypothesis
 
     def result(self) -> tuple[Hypothesis, ...]:
-        """All hypotheses, in order, with the reason of those that are undecided."""
+        """All hypotheses, in order; each undecided hypothesis has its reason."""
         return tuple(
             hypothesis.with_(reason=self.reasons.get(name, "the critic gave no decision on this hypothesis"))
             if hypothesis.verdict == "unverified"
@@ -201,7 +203,9 @@ def _relabelled(hypothesis: Hypothesis, decision: DecisionAnswer) -> Hypothesis:
 
 
 def _refined(hypothesis: Hypothesis, span_s: Sequence[float] | None, clip: Clip) -> tuple[Span, ...]:
-    """The spans after ACCEPT; the spans of the claim if the critic repeats the claim's time as it was printed."""
+    """The spans after ACCEPT; they are the spans of the claim if the critic repeats the claim's time exactly as the
+    prompt printed it.
+    """
     if span_s is None:
         return hypothesis.spans
     claimed = (hypothesis.onset_s, hypothesis.offset_s)

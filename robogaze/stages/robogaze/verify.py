@@ -4,21 +4,23 @@ ACCEPT   it can be seen in frames that the critic names
 REJECT   normal execution explains it better, or no frame shows it
 MERGE    it is the same claim as another one: same dimension, thing and failing, at an overlapping time
 
-The critic says what it sees and how sure it is; code applies `min_confidence`, and `min_confidence_alone` to what a
-look at the whole clip does not confirm (`robogaze.stages.robogaze.confirmation`). A claim that the critic accepts with
-less confidence becomes a rejected hypothesis with this confidence, so that `evaluate` can try other thresholds.
+The critic says what it sees and how sure it is; code applies `min_confidence`. It applies `min_confidence_alone` to
+claims that a look at the whole clip does not confirm (`robogaze.stages.robogaze.confirmation`). A claim that the critic
+accepts with too little confidence becomes a rejected hypothesis with this confidence, so that `evaluate` can try other
+thresholds.
 
 Claims that several answers make (same type, spans that reach `same_claim_iou`, boxes that show the same place) are
 decided once, and the decision holds for all of them.
 
-With `claim_sheets`, the critic is shown the first and the last frame, one claim sheet for each claim
-(`robogaze.media.claim_sheet`), and the definitions of the claimed types and of those they are confused with. Claims
-that need more pictures than the model accepts are split over parallel requests; those that may be the same stay
-together. Without claim sheets, the critic is shown the whole clip, with close-ups: frames inside the proposed spans.
+With `claim_sheets`, the critic is shown the first and the last frame and one claim sheet for each claim
+(`robogaze.media.claim_sheet`). It is also shown the definitions of the claimed types and of the types that they are
+confused with. Claims that need more pictures than the model accepts are split over parallel requests; claims that may
+be the same stay together. Without claim sheets, the critic is shown the whole clip, with close-ups: frames inside the
+proposed spans.
 
-Hypotheses that are still undecided get another round, up to `max_rounds`: hypotheses that the critic omitted (requested
-once more), hypotheses that it merged into a hypothesis that it did not accept, and hypotheses that it gave another span
-(an IoU below 0.5) whose edges the claim sheet did not show.
+Hypotheses that are still undecided get another round, up to `max_rounds`. These are: hypotheses that the critic omitted
+(requested once more); hypotheses that it merged into a hypothesis that it did not accept; and hypotheses that it gave
+another span (an IoU below 0.5), if the claim sheet did not show the edges of this span.
 
 With `tools`, the critic may first request closer views (`robogaze.stages.tools.tool_plan`); it is given the results in
 every round.
@@ -58,10 +60,10 @@ SAME_SPAN_IOU = 0.5
 
 
 class VerifyVariables(TypedDict):
-    """The variables of the prompt `verify`: the hypotheses to decide, the accepted ones, tool results, and rules.
+    """The variables of the prompt `verify`: the hypotheses to decide, the accepted hypotheses, tool results, and rules.
 
-    `types` are the claimed types and those they are confused with, empty without claim sheets; `dimension_of` maps
-    every type to its dimension.
+    `types` are the claimed types and the types that they are confused with (empty without claim sheets); `dimension_of`
+    maps every type to its dimension.
     """
 
     hypotheses: tuple[Hypothesis, ...]
@@ -100,7 +102,7 @@ class _ClaimPictures:
         return self.sheets[claim].picture.id if claim in self.sheets else None
 
     def frames(self, claim: str) -> tuple[int, ...]:
-        """The frames that a claim is decided from: those of the clip and those of its sheet."""
+        """The frames that a claim is decided from: the frames of the clip and the frames of the claim's sheet."""
         sheet = (self.sheets[claim],) if claim in self.sheets else ()
         return tuple(frame for image in (*self.clip, *sheet) for frame in image.picture.frames)
 
@@ -226,7 +228,7 @@ class Verify(Stage):
     def _with_close_ups(
         self, claims: tuple[Hypothesis, ...], results: ToolResults, context: Context, client: ModelClient
     ) -> _ClaimPictures:
-        """The frames of the clip and, as far as the tools leave room, frames inside the spans of the claims."""
+        """The frames of the clip, and frames inside the spans of the claims if the tools leave room for them."""
         frames = client.frames(self.role())
         images = client.show(self.role(), frames)
         room = client.model(self.role()).config.max_pictures - len(frames)
@@ -298,7 +300,7 @@ def _decisions(answer: Any, pictures: _ClaimPictures) -> dict[str, Decided]:
 
 
 def _types(claims: tuple[Hypothesis, ...], domain: Domain) -> tuple[EventType, ...]:
-    """The claimed types and those they are confused with, in the taxonomy's order."""
+    """The claimed types and the types that they are confused with, in the taxonomy's order."""
     claimed = [domain.types[claim.type] for claim in claims]
     wanted = {name for kind in claimed for name in (kind.id, *(confusion.type for confusion in kind.confused_with))}
     return tuple(kind for name, kind in domain.types.items() if name in wanted)

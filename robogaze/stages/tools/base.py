@@ -2,13 +2,13 @@
 
 A planner (a query of some stage) is given the descriptions of the tools (`tool_descriptions`) and answers with a call
 (`tool_choice` is the type of a call). The tool then sends one query to the model that looks, and turns the answer into
-a finding: text for the role that decides, and the images it is based on.
+a finding: text for the role that decides, and the images on which the finding is based.
 
-A tool sees only its window. The frames it is called with are among `window.frames`; the frames that it follows an
-object through, or shows in its finding, may be any frames of `window.span`.
+A tool sees only its window. A tool is called with frames that are among `window.frames`. The frames through which it
+follows an object, or which it shows in its finding, may be any frames of `window.span`.
 
-A query without an answer raises NoAnswer, and the stage decides what follows. A tool that worked and found nothing (an
-object is not in the picture, or was lost) says so in the text of its finding, which is never empty.
+A query without an answer raises NoAnswer, and the stage decides what follows. A tool that worked but found nothing (an
+object is not in the picture, or was lost) states this in the text of its finding; the text is never empty.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,8 +41,8 @@ class Arguments(Answer):
 class ToolFinding:
     """What a tool found.
 
-    `text` is for the role that decides; it may quote a model, so prompts quote it as data. `images` are the images it
-    is based on, never empty. `frames` are the frames of the clip that it describes, ascending.
+    `text` is for the role that decides; it may quote a model, so prompts quote it as data. `images` are the images that
+    the finding is based on, never empty. `frames` are the frames of the clip that the finding describes, ascending.
     """
 
     tool: str
@@ -119,7 +119,7 @@ def _meanings(arguments: type[Arguments]) -> dict[str, str]:
 
 
 def tool_choice(tools: Sequence[Tool], window: Window, clip: Clip) -> Any:
-    """The type of a call of one of some tools (at least one): a union with the discriminator `tool`."""
+    """The type of a call of one of the given tools (at least one): a union with the discriminator `tool`."""
     contracts: list[Any] = [tool.contract(window, clip) for tool in tools]
     if len(contracts) == 1:
         return contracts[0]
@@ -133,5 +133,5 @@ def _any_of(schema: dict[str, Any]) -> None:
 
 
 def templates(tools: Sequence[Tool]) -> dict[str, type]:
-    """The prompts of some tools, each with its variables; a stage that uses the tools adds them to its own."""
+    """The prompts of some tools, each with its variables; a stage that uses the tools adds them to its own prompts."""
     return {prompt: variables for tool in tools for prompt, variables in tool.prompts.items()}

@@ -1,9 +1,9 @@
 """object_tracking: where an object is in every frame of the window, how it moves, and what is unusual about its motion.
 
-The model is queried once, for a box around the object in one frame. From there the object is followed by measurement
-(`robogaze.evidence.tracker.tracking`), or by the tracker that the models file names, through every frame of the
-window's span and not only those that were shown. A wrong box is followed as well, so the finding repeats what the model
-says it drew the box around and shows that frame.
+The model is queried once, for a box around the object in one frame. From this frame on, the object is followed through
+every frame of the window's span, not only through the shown frames. It is followed by measurement
+(`robogaze.evidence.tracker.tracking`), or by the tracker that the models file names. A wrong box is also followed, so
+the finding repeats what the model says it drew the box around and shows that frame.
 """
 
 from collections.abc import Sequence

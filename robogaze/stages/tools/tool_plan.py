@@ -1,6 +1,6 @@
 """Tool calls before an answer: a model first says which tools it needs, and the calls run in parallel.
 
-This takes two more rounds: one for the plans of all queries that run in parallel, one for the tools. A plan may be
+Tool calls take two more rounds: one for the plans of all queries that run in parallel, one for the tools. A plan may be
 empty. A plan or a tool without an answer is a failure; the stage continues with the results it has.
 """
 
@@ -28,7 +28,7 @@ _MARGIN_S = 1.0
 
 @dataclass(frozen=True)
 class ToolResult:
-    """The finding of one tool call; `about` is the id of the hypothesis or segment it was called about."""
+    """The finding of one tool call; `about` is the id of the hypothesis or segment that the call was about."""
 
     about: str
     finding: ToolFinding
@@ -42,7 +42,7 @@ class ToolResults:
     failures: tuple[Failure, ...] = ()
 
     def images(self, shown: Sequence[FrameImage], room: int) -> tuple[FrameImage, ...]:
-        """The images of the findings, each once, without those that are `shown` anyway; at most `room`.
+        """The images of the findings, each once, without the images in `shown`; at most `room` images.
 
         If a model accepts no more images, a result is given as text only.
         """
@@ -70,7 +70,7 @@ class ToolPlanner:
         return ToolPlanVariables(tools=tool_descriptions(self._tools()), max_calls=self.max_calls)
 
     def plan(self, query: Query, about: Sequence[str], frames: Sequence[int], clip: Clip) -> Query:
-        """The query with the contract of a plan: tool calls, each about one of some ids, at some of `frames`."""
+        """The query with the contract of a plan: tool calls, each about one of the given ids, at some of `frames`."""
         window = Window(id=0, span=clip.span, frames=tuple(frames))
         use = tool_choice(self._tools(), window, clip)
         call_fields: Any = {"about": (one_of(about), ...), "use": (use, ...)}

@@ -1,7 +1,7 @@
 """zoom_in: a question about a magnified region of one or several frames.
 
-The region has a name (nine regions of half the width and half the height, or the whole picture) or is a box
-[left, top, right, bottom] in thousandths of width and height, the format of most models that can point at objects.
+The region has a name (nine regions of half the width and half the height, or the whole picture), or it is a box [left,
+top, right, bottom] in thousandths of width and height. Most models that can point at objects use this format.
 """
 
 from typing import Annotated, ClassVar, Self
