@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.events import Box
+from robogaze.evidence.tracker.corners import Vectors, find_corners, follow_corners, growth, median
 from robogaze.evidence.tracker.pattern import (
     LEAST_PX,
     Pattern,
@@ -27,7 +28,6 @@ from robogaze.evidence.tracker.pattern import (
     Surroundings,
     anywhere,
     cut,
-    ellipse,
     spectra,
 )
 from robogaze.media.compose import fit
@@ -39,22 +39,15 @@ SIDE_PX = 640
 SAME_LEVELS, LIKE_LEVELS = 20.0, 28.0
 """The largest difference from the first content of the box, and near the predicted place from its latest content."""
 
-_CORNERS, _LEAST_CORNERS = 60, 4
+_LEAST_CORNERS = 4
 _CORE = 0.8  # of the box: only corners in it are followed, because a wide box contains background
-_CORNERS_FOR_GROWTH = 10
-_GROWTH_A_STEP = 1.12
 _CONTRAST_SHARE = 0.6  # a correlation of 0.82 at equal brightness
 _RESTING_LEVELS = 4.0  # video noise and compression at a place where nothing moves
-_CORNER_REACH_PX = 4  # how far from a corner pixels decide whether it is one
 _SEARCHES, _SEARCH_EVERY = (0, 1, 2, 4), 8  # after how many pictures without the object it is searched again
-_RETURN_PX = 1.0  # a point followed forward and backward must return this near
 _SIZES = (1.0, 0.85, 1.18)  # in the search in the whole picture
 _APART_LEVELS = 6.0  # by how much the second best match must be worse; otherwise there are two similar objects
 _BACKGROUND_PX = 16  # the distance of the points that are followed in the background
 _LEAST_BACKGROUND, _SHARED, _SHARED_PX = 12, 0.6, 1.0  # number of points, share that moves alike, tolerance
-
-Vectors = NDArray[np.float64]
-"""Positions or motions, shape (count, 2): right and down."""
 
 Match = tuple[PixelRegion, float]
 """A place and its difference from the pattern, in levels."""
@@ -308,12 +301,12 @@ class _ByColour:
         repeated.
         """
         region, gray = self.region, self._frame.gray
-        corners = _corners(gray, region.times(_CORE))
-        start, end = _flow(gray, now.gray, corners)
+        corners = find_corners(gray, region.times(_CORE))
+        start, end = follow_corners(gray, now.gray, corners)
         if len(start) < _LEAST_CORNERS:
             return region.at(region.x + self._step[0], region.y + self._step[1]), 1.0
-        right, down = _median(end - start)
-        return region.at(region.x + right, region.y + down), _growth(start, end)
+        right, down = median(end - start)
+        return region.at(region.x + right, region.y + down), growth(start, end)
 
     def _in_whole_picture(self, now: TrackingFrame) -> Match | None:
         """The only similar place in the whole picture; None if there is no similar place, or if there are several."""
@@ -338,61 +331,6 @@ def placed(region: PixelRegion, image: Image, difference: float, *, searched: bo
     return ObjectPlace(region.box(image), (region.x / wide, region.y / high), difference, searched)
 
 
-def _corners(gray: NDArray[np.uint8], region: PixelRegion) -> Vectors | None:
-    """The corners in the ellipse of a region; None if there are no corners. Only the surroundings of the region are
-    searched.
-    """
-    height, width = gray.shape
-    left, top = (
-        max(0, math.floor(start) - _CORNER_REACH_PX)
-        for start in (region.x - region.wide / 2, region.y - region.high / 2)
-    )
-    right, bottom = (
-        math.ceil(end) + _CORNER_REACH_PX for end in (region.x + region.wide / 2, region.y + region.high / 2)
-    )
-    part = gray[top : min(height, bottom), left : min(width, right)]
-    if min(part.shape) < 2 * _CORNER_REACH_PX:
-        return None
-    mask = ellipse(part.shape, region.at(region.x - left, region.y - top))
-    found = cv2.goodFeaturesToTrack(part, _CORNERS, 0.01, 3, mask=mask)
-    if found is None:
-        return None
-    corners: Vectors = np.asarray(found, dtype=np.float64).reshape(-1, 2) + np.array([left, top])
-    return corners
-
-
-def _flow(
-    before: NDArray[np.uint8], now: NDArray[np.uint8], corners: cv2.typing.MatLike | Vectors | None
-) -> tuple[Vectors, Vectors]:
-    """The corners that return to their start when followed backward, as positions before and after."""
-    if corners is None:
-        return np.empty((0, 2)), np.empty((0, 2))
-    start = np.asarray(corners, np.float32).reshape(-1, 1, 2)
-    end, forward_found, _ = cv2.calcOpticalFlowPyrLK(before, now, start, np.empty_like(start))
-    back, backward_found, _ = cv2.calcOpticalFlowPyrLK(now, before, end, np.empty_like(end))
-    off = np.hypot(*(back - start)[:, 0].T)
-    kept = (forward_found.ravel() == 1) & (backward_found.ravel() == 1) & (off < _RETURN_PX)
-    return start[kept, 0].astype(np.float64), end[kept, 0].astype(np.float64)
-
-
-def _median(values: Vectors) -> Vectors:
-    """The median along the first axis, which is not empty: `np.median` takes five times as long for few values."""
-    ordered, middle = np.sort(values, axis=0), len(values) // 2
-    return np.asarray((ordered[middle] + ordered[(len(values) - 1) // 2]) / 2)
-
-
-def _growth(start: Vectors, end: Vectors) -> float:
-    """The factor by which the distances of points grew; 1 with too few points, or beyond the largest growth of a
-    step.
-    """
-    if len(start) < _CORNERS_FOR_GROWTH:
-        return 1.0
-    before, now = (np.hypot(*(points - _median(points)).T) for points in (start, end))
-    apart = before > 2
-    grown = float(_median(now[apart] / before[apart])) if apart.any() else 1.0
-    return grown if 1 / _GROWTH_A_STEP < grown < _GROWTH_A_STEP else 1.0
-
-
 def _background(before: TrackingFrame, now: TrackingFrame, region: PixelRegion) -> tuple[float, float]:
     """The motion of the points outside the box, as shares of the view; NaN where most points do not move in the same
     way.
@@ -402,10 +340,10 @@ def _background(before: TrackingFrame, now: TrackingFrame, region: PixelRegion) 
     outside = np.full((high, wide), 255, np.uint8)
     outside[round(box.top * high) : round(box.bottom * high), round(box.left * wide) : round(box.right * wide)] = 0
     corners = cv2.goodFeaturesToTrack(before.half_gray, 200, 0.01, _BACKGROUND_PX, mask=outside)
-    start, end = _flow(before.half_gray, now.half_gray, corners)
+    start, end = follow_corners(before.half_gray, now.half_gray, corners)
     if len(start) < _LEAST_BACKGROUND:
         return math.nan, math.nan
-    usual = _median(end - start)
+    usual = median(end - start)
     if np.mean(np.hypot(*(end - start - usual).T) < _SHARED_PX) < _SHARED:
         return math.nan, math.nan
     return float(usual[0]) / wide, float(usual[1]) / high
