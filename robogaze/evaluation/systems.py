@@ -105,7 +105,7 @@ def _baseline(pairing: Pairing, config: EvaluationConfig) -> int | None:
     if config.baseline is None:
         return None
     if config.baseline not in names:
-        raise InputError(f"the baseline {config.baseline} is not among the predictions:  {', '.join(names)}")
+        raise InputError(f"the baseline {config.baseline} is not among the predictions: {', '.join(names)}")
     return names.index(config.baseline)
 
 

@@ -158,4 +158,4 @@ def _number(data: bytes) -> tuple[bytes, int | None]:
 
 
 def _cut_short(missing: int) -> str:
-    return f"is cut short or damaged: its boxes declare {missing} bytes more than the file has;  {_WAY_OUT}"
+    return f"is cut short or damaged: its boxes declare {missing} bytes more than the file has; {_WAY_OUT}"

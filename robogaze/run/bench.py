@@ -36,7 +36,7 @@ async def bench_async(
     options: RunOptions | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> BenchResult:
-    """Score checkpoints on the same prompts and say which is better. A repeated call with the same arguments resumes.
+    """Score checkpoints on the same prompts and say which is better. The same call resumes.
 
     Args:
         checkpoints: The clips of each checkpoint, as for `score`: a mapping from names to paths, or a list of paths.
@@ -81,8 +81,7 @@ async def bench_async(
     if not all(len(run) for run in runs.values()):
         return BenchResult(runs, None)
     result = await in_thread(compare, {name: folder / name for name in runs}, baseline=baseline)
-    spoken = None if domain is None else str(domain)
-    await in_thread(write_comparison, result, folder, domain=spoken)
+    await in_thread(write_comparison, result, folder, domain=None if domain is None else str(domain))
     return BenchResult(runs, result)
 
 

@@ -180,7 +180,7 @@ def open_adjudicator(
     lettered = {clip_id: _lettered(revisions) for clip_id, revisions in sorted(submitted.items()) if len(revisions) > 1}
     if not lettered:
         raise InputError(
-            f"no clip in {store.path} has submitted annotations by two annotators; annotate clips with:  "
+            f"no clip in {store.path} has submitted annotations by two annotators; annotate clips with: "
             "robogaze annotate CLIPS --as NAME"
         )
     records = {clip_id: clips.media.clip(clips.entries[clip_id]) for clip_id in lettered}

@@ -337,6 +337,6 @@ def _canvas(gl: Gl, width: int, height: int) -> Any:
         return import_module(module).GLContext(width, height)
     except (ImportError, AttributeError, RuntimeError) as error:
         raise RobogazeError(
-            f"{kind} cannot draw pictures on this machine ({error});  install libegl1 or libosmesa6, or choose "
+            f"{kind} cannot draw pictures on this machine ({error}); install libegl1 or libosmesa6, or choose "
             f"another --gl"
         ) from error

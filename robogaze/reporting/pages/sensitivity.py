@@ -68,7 +68,7 @@ def sensitivity_headline(result: Sensitivity, run: str) -> str:
     """The share of planted glitches that are found, and the share of untouched clips with an alarm."""
     found, alarms = result.total.found, result.alarms
     return (
-        f"Share of the planted glitches that {run} finds: {cell_text(found.value)}; share that it notices:  "
+        f"Share of the planted glitches that {run} finds: {cell_text(found.value)}; share that it notices: "
         f"{cell_text(result.total.noticed.value)}. Share of the untouched clips with alarms: "
         f"{cell_text(alarms.clips.value)}."
     )

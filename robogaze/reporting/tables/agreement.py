@@ -111,10 +111,10 @@ def left_out(result: AgreementResult) -> Iterator[str]:
     """The clips and events that are left out, and failed judgements."""
     panel = result.annotation_set
     if panel.single_annotator:
-        yield f"Left out, because only one annotator examined the clip:  {_clips(panel.single_annotator)}."
+        yield f"Left out, because only one annotator examined the clip: {_clips(panel.single_annotator)}."
     if panel.unfinished:
         yield (
-            f"Left out, because the annotation is not complete:  "
+            f"Left out, because the annotation is not complete: "
             f"{_clips([f'{clip} by {author}' for clip, author in panel.unfinished])}."
         )
     if panel.no_shared_dimensions:

@@ -71,7 +71,7 @@ def comparison_method(result: Comparison) -> Iterator[str]:
     yield "Load is the sum of severities; events and load are over the scored clips."
     yield (
         f"{terms.level:.0%} intervals: Wilson's for shares, Newcombe's for paired differences of shares, otherwise "
-        f"Student's t over the prompts; for ranks and trends,  {terms.resamples:,} resamples of the prompts, seed "
+        f"Student's t over the prompts; for ranks and trends, {terms.resamples:,} resamples of the prompts, seed "
         f"{terms.seed}."
     )
     yield (
@@ -96,7 +96,7 @@ def comparison_warnings(result: Comparison) -> Iterator[str]:
         if any(pair.unpaired)
     ]
     if unpaired:
-        yield f"Clips without a partner, left out of all differences:  {'; '.join(unpaired)}."
+        yield f"Clips without a partner, left out of all differences: {'; '.join(unpaired)}."
     if ungraded := sum(row.ungraded for row in result.leaderboard):
         yield f"{count(ungraded, 'event')} without a severity: left out of the load."
     for row in result.leaderboard:

@@ -136,7 +136,7 @@ def _gain_notes(result: Evaluation) -> Iterator[str]:
     yield (
         f"Rows NAME - {result.config.baseline} are paired differences over the same clips, including clips "
         f"without a prediction "
-        "and unscored clips. Significant differences, by p adjusted for the number of systems (Holm):  "
+        "and unscored clips. Significant differences, by p adjusted for the number of systems (Holm): "
         f"{listed(different) if different else 'none'}."
     )
 

@@ -46,7 +46,7 @@ def evaluation_warnings(result: Evaluation) -> Iterator[str]:
         yield _left_out(result.unfinished, "the reference is not finished")
     if result.left_out:
         parts = count(len(result.left_out), "part")
-        yield f"{parts} of the files did not match the format and were left out:  {_first(result.left_out)}."
+        yield f"{parts} of the files did not match the format and were left out: {_first(result.left_out)}."
     if result.unreferenced:
         yield _left_out(result.unreferenced, "there is no reference")
     yield from _not_above_floor(result)

@@ -120,7 +120,7 @@ def _screening(screening: Screening, result: Ranking) -> ResultTable:
         rows.append((measure.name, measure.precision, measure.severe, *cells))
     difference = f"minus {screening.baseline}"
     columns = ("measure", screening.precision, "severe failures kept", difference, "p", "p (Holm)")
-    title = f"Share of the kept candidates that are usable, by labels of  {count(screening.prompts, 'prompt')}"
+    title = f"Share of the kept candidates that are usable, by labels of {count(screening.prompts, 'prompt')}"
     return ResultTable("screening", title, columns, tuple(rows), tuple(_screening_notes(screening, result)))
 
 

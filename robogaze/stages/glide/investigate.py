@@ -320,7 +320,7 @@ class Investigate(Stage):
         ruling = steps[-1].ruling
         if investigation.needs_more:
             return hypothesis.with_(
-                reason=f"the judge still needs more evidence after step {len(steps)}:  {ruling.reasoning}"
+                reason=f"the judge still needs more evidence after step {len(steps)}: {ruling.reasoning}"
             )
         if ruling.confidence < self.min_confidence:
             too_low = (

@@ -78,7 +78,7 @@ class Router(Stage):
             for name, rating in ratings.items():
                 over = name in dropped and name in kept[segment.id]
                 reasons[name] = (
-                    f"not among the {allowed} most relevant dimensions of the clip;  {rating.reason}"
+                    f"not among the {allowed} most relevant dimensions of the clip; {rating.reason}"
                     if over
                     else rating.reason
                 )
