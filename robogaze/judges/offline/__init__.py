@@ -122,9 +122,9 @@ class OfflineJudge:
         return (
             "The offline judge gives the similarities; it compares words and asks no model. It was tested on "
             f"{found.pairs} held-out pairs of descriptions, which the project wrote and rated (not a study with "
-            f"people). Agreement with these ratings: Pearson  {pearson.value:.2f} [{pearson.low:.2f}, "
+            f"people). Agreement with these ratings: Pearson {pearson.value:.2f} [{pearson.low:.2f}, "
             f"{pearson.high:.2f}] ({unseen.value:.2f} if the words are new to the judge), mean absolute error "
-            f"{error.value:.2f}. Separation of the same event from an event of the same type on another object: AUC  "
+            f"{error.value:.2f}. Separation of the same event from an event of the same type on another object: AUC "
             f"{other.value:.2f} [{other.low:.2f}, {other.high:.2f}] (1 is perfect, 0.5 is chance)."
         )
 
