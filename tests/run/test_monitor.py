@@ -26,6 +26,12 @@ Frames = np.ndarray[Any, np.dtype[np.uint8]]
 LONGEST_S = 60.0
 
 
+@pytest.fixture(autouse=True)
+def usual_priority(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside other tests, a process of low priority gets little of the processors."""
+    monkeypatch.setattr("robogaze.run.scoring_process._NICE", 0)
+
+
 def frames(seed: int = 0, number: int = 16) -> Frames:
     """A bar that crosses a textured background."""
     made = np.repeat(np.random.default_rng(seed).integers(60, 200, (1, 48, 64, 3), dtype=np.uint8), number, axis=0)
