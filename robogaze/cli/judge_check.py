@@ -27,7 +27,7 @@ _MEASURES = {
     "spearman": "Spearman",
     "mean_difference": "mean difference (judge - ratings)",
     "mean_absolute_error": "mean absolute error",
-    "auc_other_object": "AUC, pairs of one event against pairs with the same type of event on another object",
+    "auc_other_object": "AUC, the same event against the same type on another object",
 }
 
 

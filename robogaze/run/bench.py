@@ -43,8 +43,8 @@ async def bench_async(
             A path in a list may be written as "NAME=PATH".
         out: The folder for the comparison; the run folder of a checkpoint is in it, under its name.
         baseline: The checkpoint to compare with; all pairs are compared by default.
-        model: See `score`, also for the following arguments. domain: The name of a built-in domain, or the folder of a
-            custom domain.
+        model: See `score`, also for the following arguments.
+        domain: The name of a built-in domain, or the folder of a custom domain.
         pipeline: A pipeline of the domain.
         concurrency: The maximum number of requests per model at the same time; also the maximum number of clips at the
             same time.

@@ -79,9 +79,8 @@ def _missing(shards: Sequence[str | None]) -> tuple[str, ...]:
         return ()
     if len(counts) > 1 or None in shards:
         raise RunError(
-            "shards with different counts, or shards together with whole runs, cannot be merged, because they "
-            "share clips; "
-            "give only shards with the same count, or only whole runs"
+            "shards with different counts, or shards together with whole runs, cannot be merged, because they share "
+            "clips; give only shards with the same count, or only whole runs"
         )
     count = int(counts.pop())
     return tuple(name for number in range(1, count + 1) if (name := f"{number}/{count}") not in shards)

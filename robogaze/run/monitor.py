@@ -90,8 +90,8 @@ class Monitor:
     Args:
         out: The folder for the clips (`clips.jsonl`, `clips/`), a run folder for each checkpoint (`step_001000/`), the
             comparison of the checkpoints (`index.html`), and the messages of the process (`monitor.log`).
-        model: See `score`, also for the following three arguments. domain: The name of a built-in domain, or the folder
-            of a custom domain.
+        model: See `score`, also for the following three arguments.
+        domain: The name of a built-in domain, or the folder of a custom domain.
         pipeline: A pipeline of the domain.
         concurrency: The maximum number of requests per model at the same time; also the maximum number of clips at the
             same time.
@@ -174,11 +174,12 @@ class Monitor:
             step: The training step; clips of one step are a checkpoint.
             prompt: The instruction that the clip was generated from.
             prompt_id: The id of the prompt; clips generated from the same prompt have the same id in all checkpoints.
-                name: The clip's id, the same in every checkpoint; by default the name of the file, or `clip_000` for
-                the first clip of a step, and so on. A clip of the same step and name replaces an earlier clip.
+            name: The clip's id, the same in every checkpoint; by default the name of the file, or `clip_000` for the
+                first clip of a step, and so on. A clip of the same step and name replaces an earlier clip.
             fps: The frame rate of frames.
 
-        Returns: False if the clip was dropped (the queue is full or the Monitor is closed) or cannot be used.
+        Returns:
+            False if the clip was dropped (the queue is full or the Monitor is closed) or cannot be used.
         """
         self._add("submitted")
         if self._closing.is_set():
@@ -317,8 +318,8 @@ def _copied(frames: Any) -> Any:
     found = np.array(frames.detach().cpu().numpy() if hasattr(frames, "detach") else frames, copy=True)
     if found.dtype != np.uint8 or found.ndim != 4 or found.shape[3] != 3 or not len(found):
         raise ValueError(
-            f"frames have type {found.dtype} and shape {found.shape}; give type uint8 and shape (frames, height, "
-            f"width, 3)"
+            f"frames have type {found.dtype} and shape {found.shape}; give type uint8 and shape "
+            "(frames, height, width, 3)"
         )
     return found
 

@@ -107,7 +107,8 @@ async def score_async(
         options: How the run is done: sample, shard, engine, limits of calls and cost.
         environ: The environment variables that hold the API keys of servers.
 
-    Returns: The reports. A clip that cannot be read, or on which a model fails, does not stop the other clips.
+    Returns:
+        The reports. A clip that cannot be read, or on which a model fails, does not stop the other clips.
 
     Raises:
         InputError: A path does not exist, or a file is invalid.

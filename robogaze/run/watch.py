@@ -58,8 +58,8 @@ class WatchOptions:
         until: Returns True once no more clips will come; the watch then ends when all clips are scored.
         until_idle_s: End the watch when nothing has arrived for this time.
         per_checkpoint: The number of clips of a checkpoint.
-        gate: Rules that each checkpoint must pass; the watch ends at the first checkpoint that fails a rule. baseline:
-            The checkpoint to compare with, or the path of a run; the first checkpoint by default.
+        gate: Rules that each checkpoint must pass; the watch ends at the first checkpoint that fails a rule.
+        baseline: The checkpoint to compare with, or the path of a run; the first checkpoint by default.
         page: Write the pages.
         settled_s: A file is complete if it has not changed for this time.
         broken_s: A file that stays incomplete for this time is counted as unreadable.

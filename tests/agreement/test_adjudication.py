@@ -42,7 +42,7 @@ async def test_what_both_report_alike_is_settled() -> None:
 
 async def test_spans_that_overlap_by_0_6_are_united_and_others_go_to_a_person() -> None:
     assert (await settled(event(0, 6), event(0, 10))).annotations[0].findings[0].spans == (Span(0, 10),)
-    assert await reasons(event(0, 4), event(0, 7)) == [("times overlap with an IoU of 0.57 only",)]
+    assert await reasons(event(0, 4), event(0, 7)) == [("times overlap with an IoU of only 0.57",)]
 
 
 async def test_where_frames_are_not_known_0_6_is_reached_in_spite_of_rounding() -> None:
@@ -100,7 +100,7 @@ async def test_all_reasons_are_listed() -> None:
         (
             "dimensions differ: ann x, bob y",
             "severities differ: ann 1, bob 5",
-            "times overlap with an IoU of 0.50 only",
+            "times overlap with an IoU of only 0.50",
         )
     ]
 
@@ -108,7 +108,7 @@ async def test_all_reasons_are_listed() -> None:
 async def test_every_two_of_three_must_overlap() -> None:
     # 0-6 and 4-10 share less than 0.6, though each shares 0.6 with 0-10.
     found = await settled(event(0, 6), event(0, 10), event(4, 10))
-    assert [entry.reasons for entry in found.queue] == [("times overlap with an IoU of 0.20 only",)]
+    assert [entry.reasons for entry in found.queue] == [("times overlap with an IoU of only 0.20",)]
 
 
 async def test_a_clip_that_all_find_clean_is_clean() -> None:

@@ -105,7 +105,7 @@ def test_one_id_for_two_files_is_refused() -> None:
 
 def test_labels_of_two_taxonomies_are_compared_only_if_mixed() -> None:
     both = [annotation("ann", "a", taxonomy="one"), annotation("bob", "a", taxonomy="two")]
-    with pytest.raises(InputError, match="different taxonomies; --mixed compares them anyway"):
+    with pytest.raises(InputError, match="from different taxonomies; use --mixed to compare them anyway"):
         AnnotationSet.of(both)
     assert len(AnnotationSet.of(both, mixed=True).clips) == 1
     assert len(AnnotationSet.of([both[0], annotation("bob", "a")]).clips) == 1

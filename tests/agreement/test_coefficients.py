@@ -285,7 +285,9 @@ async def test_no_events_at_all_are_no_perfect_agreement() -> None:
         "detection_kappa": SAME,
         "detection_cohen": SAME,
         "events_matched": NOBODY,
-        "timeline_alpha": "all places are the same, so agreement cannot be distinguished from chance",
+        "timeline_alpha": (
+            "everything is marked or nothing is marked, so agreement cannot be distinguished from chance"
+        ),
         **dict.fromkeys(REST, NOBODY),
     }
 
@@ -307,7 +309,7 @@ async def test_missing_dimensions_and_severities_are_not_rated() -> None:
     silent = {"dimension": None, "severity": None}
     ann, bob = clips("ann", [event(0, 4, **silent)], []), clips("bob", [event(0, 4, dimension="x")], [])
     found = reasons(await measured(*ann, *bob))
-    assert found["dimension_kappa"] == found["dimension_cohen"] == "nothing was rated by both"
+    assert found["dimension_kappa"] == found["dimension_cohen"] == "no unit was rated by both"
     assert found["severity_alpha"] == "nothing was rated twice"
     assert "tiou" not in found
 

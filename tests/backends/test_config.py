@@ -46,13 +46,13 @@ def test_invalid_spec_is_refused_with_the_right_form(spec: str) -> None:
     ("spec", "says"),
     [
         ("openai:m@host:8000/v1", "url must begin with http:// or https://, not 'host:8000/v1'"),
-        ("openai:x@http://user:pw@host/v1", "url holds a user or a password"),
+        ("openai:x@http://user:pw@host/v1", "url contains a user or a password"),
         ("openai:x@user:pw@host/v1", "url must begin with http:// or https://"),
         ("openai:x@http:///v1", "url has no host"),
         ("openai:x@localhost:8133/v1", "write openai:x@http://localhost:8133/v1"),
         ("openai:x@user:pw@host", "write openai:NAME@http://host/v1"),
-        ("openai:x@http://h/v1?key=pw", "url holds a query"),
-        ("openai:x@http://h/v1#pw", "url holds a query"),
+        ("openai:x@http://h/v1?key=pw", "url contains a query"),
+        ("openai:x@http://h/v1#pw", "url contains a query"),
         ("openai:x@http://h:pw/v1", "url has no host or an invalid port"),
     ],
 )
@@ -82,7 +82,7 @@ def test_unbound_roles_fall_back_to_others(tmp_path: Path) -> None:
         (("frames: uniform 16", "frames: 4 fps, limits: {cost_usd: 3}"), "limits.cost_usd needs price"),
         (("frames: uniform 16", "retry: {first_wait_s: 60}"), "longest_wait_s is shorter than first_wait_s"),
         (('url: "http://127.0.0.1:8000/v1"', "url: 127.0.0.1:8000/v1"), "models.eyes: url must begin with http://"),
-        (('"http://127.0.0.1:8000/v1"', '"http://me:pw@127.0.0.1:8000/v1"'), "models.eyes: url holds a user"),
+        (('"http://127.0.0.1:8000/v1"', '"http://me:pw@127.0.0.1:8000/v1"'), "models.eyes: url contains a user"),
         (("frames: uniform 16", "extra_body: {api_key: pw}"), "models.eyes: extra_body.api_key looks like a secret"),
         (("frames: uniform 16", "extra_body: {a: [{X-API-Key: pw}]}"), "extra_body.a.0.X-API-Key looks like a secret"),
         (("frames: uniform 16", "extra_body: {h: Bearer pw}"), "extra_body.h looks like a secret"),
@@ -174,7 +174,7 @@ def test_key_of_the_vendor_is_sent_to_the_vendor_only() -> None:
 
 
 def test_missing_key_is_named() -> None:
-    with pytest.raises(InputError, match="OPENAI_API_KEY is not set; set it, or add @URL"):
+    with pytest.raises(InputError, match="OPENAI_API_KEY is not set; set OPENAI_API_KEY, or add @URL"):
         key_sent(ModelConfig.parse("openai:m"), {})
     with pytest.raises(InputError, match="api_key_env names MINE"):
         key_sent(ModelConfig.parse("openai:m").with_(api_key_env="MINE"), {})
@@ -202,7 +202,7 @@ def test_empty_key_for_an_own_server_is_no_key() -> None:
 def test_key_in_other_settings_is_refused() -> None:
     for fields in ({"extra_body": {"user": "0123456789"}}, {"url": "http://h/0123456789/v1"}, {"server": "0123456789"}):
         config = ModelConfig.model_validate({"kind": "openai", "name": "m", "url": "http://h/v1", **fields})
-        with pytest.raises(InputError, match="which reports show"):
+        with pytest.raises(InputError, match="and reports show these fields"):
             key_sent(config, {"ROBOGAZE_API_KEY": "0123456789"})
 
 

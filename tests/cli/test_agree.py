@@ -42,7 +42,7 @@ def test_tables_are_data_and_carry_their_judge(robogaze: Shell, annotators: list
     ran = robogaze("agree", *annotators, *FEW)
     assert (ran.code, ran.err) == (0, "")
     for said in ("Agreement of 3 annotators on 10 clips", "detection kappa", "Human ceiling",
-                 "To be settled by a person", "by the offline judge"):  # fmt: skip
+                 "To be settled by a person", "The offline judge gives the similarities"):  # fmt: skip
         assert said in " ".join(ran.out.split())
 
 
@@ -77,8 +77,8 @@ def test_one_annotator_has_no_agreement_and_the_exit_code_says_so(robogaze: Shel
     ran = robogaze("agree", annotators[0], *FEW)
     assert ran.code == 1
     assert "Undefined where no clip has two annotators: overall." in ran.out
-    assert "Left out, with one annotator: 10 clips" in ran.out
-    assert "all annotations are by ann; give a second file, with those of another annotator" in ran.err
+    assert "Left out, because only one annotator examined the clip: 10 clips" in ran.out
+    assert "all annotations are by ann; give a second file with annotations by another annotator" in ran.err
 
 
 def test_annotators_of_other_clips_have_no_agreement(robogaze: Shell, tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_a_terminal_shows_the_first_rows_of_a_long_queue(robogaze: Shell, tmp_pa
     ran = robogaze("agree", write(tmp_path / "all.csv", [*alone, *nobody]), *FEW)
     events = sum(len(annotation.findings) for annotation in alone)
     assert f"To be settled by a person: {events} events" in ran.out
-    assert f"{events - 10} more are not shown; --out DIR writes all." in ran.out
+    assert f"Events not shown here: {events - 10}. Use --out DIR to write all events." in ran.out
 
 
 def test_a_judgement_that_is_missing_is_unscored_and_the_exit_code_says_so(

@@ -134,7 +134,7 @@ def test_events_without_a_description_are_counted(tmp_path: Path, robogaze: Shel
         save(client, clip_id, 0, {**EVENT, "description": " "})
         client.post(f"/api/clips/{clip_id}/submit", json={"base_revision": 1})
     ran = robogaze("annotations", tmp_path / "annotations.sqlite", "--out", tmp_path / "out")
-    assert "1 event without a description, which evaluate cannot match" in ran.err
+    assert "1 event without a description, which robogaze evaluate cannot match" in ran.err
 
 
 def test_the_summary_is_json_too(tmp_path: Path, robogaze: Shell) -> None:
@@ -173,7 +173,7 @@ def test_invalid_options_are_a_usage_error(robogaze: Shell, arguments: tuple[str
 
 
 def test_what_is_missing_is_named(robogaze: Shell, tmp_path: Path) -> None:
-    assert "name the clips to annotate" in robogaze("annotate", "--as", "ann").err
+    assert "give the clips to annotate" in robogaze("annotate", "--as", "ann").err
     assert "none.mp4 does not exist" in robogaze("annotate", tmp_path / "none.mp4", "--as", "ann").err
     missing = robogaze("annotations", tmp_path / "none.sqlite")
     assert (missing.code, "none.sqlite does not exist" in missing.err) == (1, True)

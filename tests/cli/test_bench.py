@@ -55,7 +55,7 @@ def test_clips_of_earlier_commands_are_compared_and_reported(
     whole = robogaze(*command)
     assert "from earlier commands" not in whole.err
     part = robogaze(*command, "--limit", 1)
-    said = f"{tmp_path / 'out' / 'step_1000'} holds 3 more from earlier commands; all 4 clips are compared"
+    said = f"{tmp_path / 'out' / 'step_1000'} holds 3 more clips from earlier commands; all 4 clips are compared"
     assert said in part.err
     assert json.loads(part.out) == json.loads(whole.out)
 
@@ -70,9 +70,9 @@ def test_path_gives_the_name(robogaze: Shell, checkpoints: list[Path], tmp_path:
 @pytest.mark.parametrize(
     ("names", "options", "why"),
     [
-        (("a", "a"), (), "a is the name of two checkpoints; give another: NAME=PATH"),
-        (("", "b"), (), "cannot be the name of a folder; give another: NAME=PATH"),
-        (("..", "b"), (), "cannot be the name of a folder; give another: NAME=PATH"),
+        (("a", "a"), (), "a is the name of two checkpoints; give another name: NAME=PATH"),
+        (("", "b"), (), "cannot be the name of a folder; give another name: NAME=PATH"),
+        (("..", "b"), (), "cannot be the name of a folder; give another name: NAME=PATH"),
         (("a", "b"), ("--baseline", "best"), "best is not one of a, b"),
     ],
 )
@@ -109,7 +109,7 @@ def test_checkpoint_without_a_report_is_named_and_nothing_is_compared(
         path.write_bytes(b"no video")
     ran = robogaze("bench", *checkpoints, "--out", tmp_path / "out", "--limit", 1)
     assert ran.code == 1
-    assert "not compared: step_2000 has no report" in ran.err
+    assert "not compared, because these checkpoints have no report: step_2000" in ran.err
     assert not (tmp_path / "out" / "comparison.json").exists()
 
 

@@ -81,7 +81,7 @@ def test_without_a_model_there_is_a_nothing_found_rate_and_a_gate_on_the_clean_r
     assert (ran.code, ran.err) == (
         3,
         "gate: new: clean_rate: there is no clean rate, because a run has no clip that was examined in every dimension "
-        "(examined in all complete clips: colour)\n",
+        "(dimensions examined in all complete clips: colour)\n",
     )
 
 
@@ -123,7 +123,7 @@ def test_a_terminal_shows_the_beginning_of_a_long_table(robogaze: Shell, tmp_pat
         for name, kinds in (("a", {}), ("b", {"shape_hole": 5}))
     ]
     said = " ".join(robogaze("compare", *paths, *FEW).out.split())
-    assert "The first 10 of 12; --out and --json contain all." in said
+    assert "The first 10 of 12 rows; --out and --json contain all rows." in said
     assert len(printed(robogaze("compare", *paths, *FEW, "--json"))["pairs"][0]["flips"]["clips"]) == 12
 
 
@@ -181,7 +181,7 @@ def test_runs_of_different_versions_are_refused_unless_mixed(robogaze: Shell, ru
     ran = robogaze("compare", runs[0], other, *FEW)
     assert ran.code == 1
     assert ran.err.startswith("error: base (")
-    assert "different versions of the domain's files; --mixed compares them anyway" in ran.err
+    assert "different versions of the domain's files; use --mixed to compare them anyway" in ran.err
     assert robogaze("compare", runs[0], other, *FEW, "--mixed").code == 0
 
 
@@ -192,7 +192,7 @@ def test_a_run_of_several_checkpoints_is_split_by_them(robogaze: Shell, tmp_path
         for at in range(5)
     ]
     path = write_reports(tmp_path / "all.jsonl", reports)
-    assert "--by checkpoint compares them" in robogaze("compare", path, *FEW).err
+    assert "use --by checkpoint to compare them" in robogaze("compare", path, *FEW).err
     found = printed(robogaze("compare", path, "--by", "checkpoint", *FEW, "--json"))
     assert [run["name"] for run in found["runs"]] == ["step_1000", "step_2000", "step_3000"]
     assert found["trend"]["per_1000_steps"]["clean_rate"]["value"] == pytest.approx(0.2)
@@ -212,7 +212,8 @@ def test_unreadable_clips_count_for_their_checkpoint_or_are_reported_without_one
     found = json.loads(ran.out)["runs"]
     assert [(run["name"], run["clips"]["unreadable"], run["unplaced"]) for run in found] == [("a", 0, 1), ("b", 1, 1)]
     said = (
-        "all: the checkpoint of 1 unreadable clips is not known; they are in no run's numbers (see unplaced in --json)"
+        "all: the checkpoint of 1 unreadable clips is not known; no run's numbers include these clips "
+        "(see unplaced in --json)"
     )
     assert said in ran.err.splitlines()
 
@@ -255,7 +256,7 @@ def test_the_errors_of_the_judge_are_corrected(robogaze: Shell, runs: list[Path]
     pair = printed(robogaze("compare", *runs, *FEW, *own, "--reference", true, "--json"))["pairs"][0]
     assert pair["corrected"]["difference"]["value"] == pytest.approx(2 / 9)  # nine prompts with two complete clips
     refused = robogaze("compare", *runs, "--calibration", f"other={said}", "--reference", true)
-    assert (refused.code, "the calibration other is for none of the runs" in refused.err) == (2, True)
+    assert (refused.code, "no run has the name of the calibration other" in refused.err) == (2, True)
 
 
 @pytest.mark.parametrize(

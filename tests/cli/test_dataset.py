@@ -111,7 +111,7 @@ def test_imported_file_is_not_overwritten(robogaze: Shell, clips: Path) -> None:
     before = Path("manifest.jsonl").read_bytes()
     ran = robogaze("dataset", "import", "manifest.jsonl")
     assert ran.code == 2
-    assert "manifest.jsonl is the file to import; name another one" in ran.err
+    assert "manifest.jsonl is the file to import; give another file" in ran.err
     assert Path("manifest.jsonl").read_bytes() == before
     assert robogaze("dataset", "import", "manifest.jsonl", "--out", "again.jsonl").code == 0
     assert Path("again.jsonl").read_bytes() == before
@@ -291,7 +291,7 @@ def test_clean_clips_are_a_manifest_that_can_be_checked(robogaze: Shell, run: Pa
     assert all(entry.path.is_file() for entry in entries)
     assert (clean.verdict, other.verdict) == ("clean", "undecided")
     names = ", ".join(clean.coverage)
-    assert f"clean in 6 dimensions ({names}): 1 of 2 clips; of the others 0 faulty, 1 undecided" in ran.err
+    assert f"clean in 6 dimensions ({names}): 1 of 2 clips; other clips: 0 faulty, 1 undecided" in ran.err
 
 
 def test_without_a_model_no_clip_is_clean_in_every_dimension(robogaze: Shell, run: Path) -> None:
@@ -327,7 +327,7 @@ def test_event_in_another_dimension_does_not_exclude_a_clip(robogaze: Shell, run
     rewrite(run, {**whole, "events": (event,)}, {**whole, "events": (event,)})
     ran = robogaze("dataset", "export", run, "--keep", "clean", "--dimension", "physical_plausibility", "--out", "kept")
     assert ran.code == 0
-    assert "clean in 1 dimension (physical_plausibility): 2 of 2 clips; no others" in ran.err
+    assert "clean in 1 dimension (physical_plausibility): 2 of 2 clips; no other clips" in ran.err
     ran = robogaze("dataset", "export", run, "--keep", "clean", "--out", "other")
     assert ran.code == 1
     dimensions = listed(list(load_domain("robot").dimensions))
@@ -355,7 +355,7 @@ def test_undecided_clip_stays_undecided_in_csv(robogaze: Shell, run: Path) -> No
         "undecided",
     ]
     ran = robogaze("dataset", "export", run, "--to", "activitynet", "--out", "exports")
-    assert "left out: 2 clips undecided, which the format cannot express" in ran.err
+    assert "left out: 2 clips with the state undecided, which the format cannot express" in ran.err
 
 
 def test_clean_episodes_of_a_lerobot_data_set_are_listed(

@@ -50,7 +50,7 @@ def test_a_stage_without_a_model_says_so(robogaze: Shell) -> None:
         ),
         (("full", "verify", "nope.mp4"), 1, "nope.mp4 does not exist"),
         (("full", "verify", "--run", "run"), 2, "--run needs a CLIP"),
-        (("full", "verify", "cup", "--run", "nowhere"), 1, "nowhere holds no run (there is no run.json)"),
+        (("full", "verify", "cup", "--run", "nowhere"), 1, "nowhere is not a run folder: it has no run.json"),
     ],
 )
 def test_unknown_names_list_the_known_ones(robogaze: Shell, arguments: tuple[str, ...], code: int, says: str) -> None:

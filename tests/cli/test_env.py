@@ -96,4 +96,4 @@ def test_new_refuses_other_bugs_before_it_asks(robogaze: Shell, tmp_path: Path) 
     model = script(tmp_path / "script.yaml", [])
     command = ("env", "new", "A vault.", "--out", tmp_path / "vault", "--model", model, "--bugs")
     assert robogaze(*command, "many").code == 2
-    assert "bugs are easy, medium, hard" in robogaze(*command, "odd=1").err
+    assert "the difficulty of a bug must be one of easy, medium, hard" in robogaze(*command, "odd=1").err

@@ -99,7 +99,7 @@ def test_an_unknown_baseline_is_refused_before_anything_is_read(robogaze: Shell,
     systems = ("--prediction", f"old={ours}", "--prediction", f"new={ours}")
     ran = robogaze("evaluate", "--reference", gold, *systems, "--baseline", "odl")
     assert ran.code == 2
-    assert "--baseline: odl is none of the predictions: old, new" in ran.err
+    assert "--baseline: odl is not one of the predictions: old, new" in ran.err
 
 
 def test_controls_can_be_left_out(robogaze: Shell, files: tuple[Path, Path], table: str) -> None:

@@ -37,7 +37,7 @@ def report(tmp_path: Path) -> Path:
 def test_a_list_of_bugs_needs_no_convention(robogaze: Shell, bugs: Path, report: Path) -> None:
     ran = robogaze("evaluate", "--reference", str(bugs), "--prediction", str(report))
     assert ran.code == 0
-    assert "Convention gbqa-0.65: matched one to one, from a similarity of 0.65 on." in ran.out
+    assert "Convention gbqa-0.65: reports are matched one to one, if the similarity is at least 0.65." in ran.out
     assert "0.500 [0.095, 0.905] n=2" in ran.out
     assert re.search(r"^castle +key +easy +1 of 1 *$", ran.out, re.M)
 

@@ -66,7 +66,7 @@ def test_the_report_has_tables_and_notes(robogaze: Shell, smeared: Path, tmp_pat
     assert "Found glitches by severity" in done.out
     assert "Found: an event of the same type" in done.out
     assert "alarms per minute" in done.out
-    assert "glitches and notices" in (tmp_path / "tables" / "index.html").read_text()
+    assert "share that it notices" in (tmp_path / "tables" / "index.html").read_text()
     assert json.loads((tmp_path / "tables" / "report.json").read_text())["total"]["planted"] == 1
     assert (tmp_path / "tables" / "sensitivity-type.csv").is_file()
 
@@ -79,7 +79,7 @@ def test_clips_without_a_report_are_reported_and_set_the_exit_code(
     result = json.loads(done.out)
     assert (done.code, len(result["unreported"])) == (4, 1)
     assert result["untouched"]["clips"] == {
-        "value": None, "low": None, "high": None, "n": 0, "why": "there is nothing to take a share of",
+        "value": None, "low": None, "high": None, "n": 0, "why": "there are no cases to take a share of",
         "open": 1, "worst": 0, "best": 1,
     }  # fmt: skip
     assert "without a report: 1 of 2 clips" in done.err

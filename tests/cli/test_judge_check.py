@@ -50,15 +50,15 @@ def test_the_offline_judge_is_measured_by_default(robogaze: Shell) -> None:
 
 def test_the_output_says_ratings_because_the_raters_are_unknown(robogaze: Shell) -> None:
     out = robogaze("judge-check", data_folder() / "pairs.jsonl", "--split", "held_out").out
-    table = out[: out.index("Similarities are by")]
+    table = out[: out.index("The offline judge gives")]
     assert "offline against pairs.jsonl" in table
-    assert "AUC, one event against the same type on another object" in table
+    assert "AUC, the same event against the same type on another object" in table
     assert "people" not in table
 
 
 def test_without_pairs_of_both_kinds_there_is_no_auc(robogaze: Shell, pairs: Path) -> None:
     assert "auc_other_object" not in json.loads(robogaze("judge-check", pairs, "--json").out)
-    assert "AUC, one" not in robogaze("judge-check", pairs).out
+    assert "AUC, the same event" not in robogaze("judge-check", pairs).out
 
 
 def test_two_runs_print_the_same_bytes(robogaze: Shell, pairs: Path) -> None:
@@ -81,7 +81,7 @@ def test_a_table_is_a_judge_and_missing_pairs_are_counted(robogaze: Shell, pairs
     table.write_text("".join(json.dumps(line) + "\n" for line in lines))
     ran = robogaze("judge-check", pairs, "--judge", f"table:{table}", "--json")
     assert ran.code == 4
-    assert "1 pairs are unscored; the first, 'Fault 3': own.jsonl does not hold the pair" in ran.err
+    assert "1 pairs are unscored; reason for the first pair, 'Fault 3': own.jsonl does not hold the pair" in ran.err
     found = json.loads(ran.out)
     assert (found["pairs"], found["unscored"]) == (4, 1)
     assert found["mean_difference"]["value"] == pytest.approx(0.1)

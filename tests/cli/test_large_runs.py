@@ -127,7 +127,10 @@ def test_a_cap_ends_the_run_with_a_random_sample_and_a_higher_cap_resumes_it(sco
         assert score(url, "--max-calls", 4).code == 4
         assert score(url).code == 0
     assert first.code == 4
-    assert "the limit of 2 calls is reached (retries and unfinished clips count); raise --max-calls" in first.err
+    assert (
+        "the limit of 2 calls is reached (calls for retries and unfinished clips also count); raise --max-calls"
+        in first.err
+    )
     assert len(some) == 2
     assert some != {"bar-0", "bar-1"}, "the first of the manifest would be no sample"
     assert stub.requests == CLIPS
@@ -219,7 +222,7 @@ def test_another_engine_writes_the_same_reports(score: Score, tmp_path: Path, en
 def test_an_engine_of_several_processes_keeps_no_cap(score: Score) -> None:
     ran = score(NOBODY, "--engine", "ray", "--max-calls", 3)
     assert ran.code == 2
-    assert "no limit holds for all of them" in ran.err
+    assert "a limit cannot hold for all processes together" in ran.err
 
 
 # What may happen to a run.
@@ -352,7 +355,7 @@ def test_datatrove_keeps_no_cap_and_prints_no_json(score: Score) -> None:
     capped = score(NOBODY, "--engine", "datatrove", "--max-calls", 3)
     as_json = score(NOBODY, "--engine", "datatrove", "--json")
     assert (capped.code, as_json.code) == (2, 2)
-    assert "no limit holds for all of them" in capped.err
+    assert "a limit cannot hold for all processes together" in capped.err
 
 
 def test_limits_of_a_models_file_are_refused_where_each_worker_would_have_its_own(score: Score) -> None:

@@ -116,7 +116,7 @@ def test_agents_and_prompts_of_a_folder(robogaze: Shell, tmp_path: Path) -> None
     [
         (["moon"], 1, "'moon' is neither a built-in environment ("),
         (["castle:+dragon"], 1, "'dragon' is not one of the bugs: fragments, drawer, dropped"),
-        (["castle", "castle"], 1, "an environment is named twice; give --sessions"),
+        (["castle", "castle"], 1, "an environment is listed twice; use --sessions"),
         (["castle", "--agent", "fast"], 1, "the domain interactive has no agent 'fast'; its agents are: full, plain"),
         (["castle", "--domain", "robot"], 1, "the domain robot has no agent 'full'; its agents are: none"),
         (["castle", "--budget", "0"], 2, "--budget"),

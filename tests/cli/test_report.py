@@ -89,4 +89,4 @@ def test_types_have_the_names_of_a_domain_with_their_taxonomy(robogaze: Shell, t
 def test_a_folder_without_a_report_says_what_is_missing(robogaze: Shell, tmp_path: Path) -> None:
     ran = robogaze("report", tmp_path)
     assert ran.code == 1
-    assert "has no report; name the --out folder of `robogaze score`" in ran.err
+    assert "has no report; give the --out folder of `robogaze score`" in ran.err

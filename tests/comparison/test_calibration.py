@@ -51,7 +51,7 @@ def test_the_errors_must_be_those_of_the_same_judge() -> None:
         "said", *said.annotations.values(), metadata={name: metadata(pipeline="full") for name in said.annotations}
     )
     one = run("a", annotation("a-p"), metadata={"a-p": metadata(pipeline="plain")})
-    with pytest.raises(InputError, match="said was judged by another pipeline, model or version than a"):
+    with pytest.raises(InputError, match="said and a were judged by different pipelines, models or versions"):
         pair_calibration(said, true, [one], mixed=False)
     assert pair_calibration(said, true, [one], mixed=True).pairs
 

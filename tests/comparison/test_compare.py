@@ -63,7 +63,7 @@ def test_the_baseline_is_a_name_or_a_path(runs: list[Path]) -> None:
 def test_calibrations_need_references_and_the_name_of_a_run(runs: list[Path]) -> None:
     with pytest.raises(SourceError, match="give both calibrations"):
         compare(runs, FEW, calibrations=[runs[0]])
-    with pytest.raises(SourceError, match=r"the calibration other is for none of the runs \(base, new\)"):
+    with pytest.raises(SourceError, match=r"no run has the name of the calibration other; the runs are: base, new"):
         compare(runs, FEW, calibrations=[f"other={runs[0]}"], references=runs[0])
 
 

@@ -75,7 +75,7 @@ def test_the_verdict_of_no_difference_gives_what_is_ruled_out() -> None:
     found = compare_runs([clean_and_faulty("a", "++--"), clean_and_faulty("b", "+-+-")], TERMS)
     assert found.verdicts[0].startswith("No significant difference between b and a: clean rate +0.0 points [-")
     assert found.verdicts[0].endswith(
-        f"no difference larger than {100 * found.pairs[0].clean.equivalence_bound:.1f} points."
+        f"a difference larger than {100 * found.pairs[0].clean.equivalence_bound:.1f} points is ruled out."
     )
 
 
@@ -136,7 +136,7 @@ def test_an_interval_is_not_enough_when_many_are_compared() -> None:
 def test_unscored_clips_that_could_turn_the_difference_are_named() -> None:
     found = compare_runs([clean_and_faulty("a", "+" * 20), clean_and_faulty("b", "+" * 8 + "?" * 12)], TERMS)
     assert (found.pairs[0].worst, found.pairs[0].best) == (-0.6, 0.0)
-    assert "though the undecided clips could reverse it (-60.0 to +0.0 points)" in found.verdicts[0]
+    assert "but the undecided clips could reverse this difference (-60.0 to +0.0 points)" in found.verdicts[0]
 
 
 def test_runs_without_a_common_prompt_are_not_compared() -> None:

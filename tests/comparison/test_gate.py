@@ -112,7 +112,7 @@ def test_too_few_prompts_show_nothing_and_do_not_pass() -> None:
     found = only(CLEAN, clean_and_faulty("base", "+" * 20), clean_and_faulty("new", "+" * 20))
     assert not found.passed
     assert found.message == (
-        "clean rate +0.000 to the baseline, above -0.119 with 95% confidence; it may not be below -0.05"
+        "clean rate minus the baseline's: +0.000, above -0.119 with 95% confidence; this bound may not be below -0.05"
     )
 
 
@@ -121,7 +121,7 @@ def test_without_a_clean_rate_the_rule_fails_with_a_reason() -> None:
     assert not found.passed
     assert found.message == (
         "there is no clean rate, because a run has no clip that was examined in every dimension "
-        "(examined in all complete clips: colour)"
+        "(dimensions examined in all complete clips: colour)"
     )
 
 
@@ -187,7 +187,7 @@ def test_every_run_but_the_baseline_is_checked_by_every_rule() -> None:
 
 def test_a_rule_that_needs_a_baseline_asks_for_one() -> None:
     runs = [clean_and_faulty(name, "++") for name in ("a", "b")]
-    with pytest.raises(InputError, match="the gate's rule clean_rate compares with a baseline; name one with --base"):
+    with pytest.raises(InputError, match="rule clean_rate compares with a baseline; give a baseline with --base"):
         check_gate(gate(CLEAN), result(*runs, baseline=None))
 
 

@@ -27,7 +27,7 @@ def test_a_key_that_only_some_clips_have_is_named_with_one_that_has_not() -> Non
         run("a", annotation("c1", instruction="lift"), annotation("c2", instruction=None)),
         run("b", annotation("c1")),
     ]
-    assert by_prompt(runs).passed_over == ("not by instruction: c2 of a has none",)
+    assert by_prompt(runs).passed_over == ("not by instruction: c2 of a has no instruction",)
 
 
 def test_the_initial_frame_distinguishes_equal_instructions() -> None:
@@ -39,7 +39,7 @@ def test_the_initial_frame_distinguishes_equal_instructions() -> None:
     found = by_prompt(runs)
     assert found.key == "instruction and initial frame"
     assert found.shared(0, 1) == ("lift | 1.png", "lift | 2.png")
-    assert found.passed_over == ("not by instruction: a1-lift and a2-lift of a have the same",)
+    assert found.passed_over == ("not by instruction: a1-lift and a2-lift of a have the same instruction",)
 
 
 def test_what_is_left_is_the_clip_id() -> None:

@@ -73,7 +73,7 @@ def test_a_damaged_list_is_named_with_its_line(tmp_path: Path) -> None:
 
 def test_a_run_of_several_checkpoints_is_split() -> None:
     both = run("run", *(annotation(f"{name}-p", fields={"checkpoint": name}) for name in ("b", "a")))
-    with pytest.raises(InputError, match=r"2 checkpoints \(a, b\); --by checkpoint compares them"):
+    with pytest.raises(InputError, match=r"2 checkpoints \(a, b\); use --by checkpoint to compare them"):
         check_comparable([both], mixed=True)
     parts = list(both.split_by("checkpoint"))
     assert [(part.name, list(part.annotations)) for part in parts] == [("a", ["a-p"]), ("b", ["b-p"])]
@@ -143,6 +143,6 @@ def test_runs_that_differ_in_more_than_their_clips_are_refused(
         in_facts = {key: value for key, value in said.items() if key in ("pipeline", "models")}
         clip = annotation(f"{name}-p", **{key: value for key, value in said.items() if key not in in_facts})
         runs.append(run(name, clip, metadata={clip.clip_id: metadata(**in_facts)}))
-    with pytest.raises(InputError, match=f"a .* and b .* made with different {what}; --mixed"):
+    with pytest.raises(InputError, match=f"a .* and b .* made with different {what}; use --mixed"):
         check_comparable(runs, mixed=False)
     check_comparable(runs, mixed=True)

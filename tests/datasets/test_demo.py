@@ -198,4 +198,4 @@ def test_a_view_whose_camera_cannot_be_followed_leaves_the_clip_partial(measured
 def test_the_page_counts_the_gaps_of_a_report(measured: Any, robot: Domain) -> None:
     report, _ = measured("multi_view")
     (line,) = [line for line in summary_lines([report], [], robot) if "could not be measured" in line]
-    assert line.startswith("In 1 of 1 clip with a report some frames could not be measured, for up to 1 event type;")
+    assert line.startswith("In 1 of 1 clip with a report, some frames could not be measured, for up to 1 event type;")

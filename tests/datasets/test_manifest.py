@@ -360,7 +360,10 @@ def test_videos_and_manifests_can_be_mixed_in_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ({"path": "b.mp4", "promt": "Lift"}, "promt: unknown key; an entry has: path, clip_id, instruction"),
+        (
+            {"path": "b.mp4", "promt": "Lift"},
+            "promt: unknown key; the keys of an entry are: path, clip_id, instruction",
+        ),
         ({"path": "b.mp4", "prompt": "Lift"}, "prompt: unknown key"),  # a manifest is ours, a sidecar need not be
         ({"pth": "b.mp4"}, "pth: unknown key"),
         ({"instruction": "Lift"}, "path: Field required"),

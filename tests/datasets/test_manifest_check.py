@@ -60,7 +60,7 @@ def test_missing_instruction_is_reported() -> None:
 def test_different_frame_rate_is_odd() -> None:
     found = check({"a": facts_of("A"), "b": facts_of("B", fps=24.0), "c": facts_of("C")})
     assert kinds(found) == [("b", "odd rate")]
-    assert found.problems[0].message == "has 24.00 frames per second; the median of the manifest is 16.00"
+    assert found.problems[0].message == "has 24.00 frames per second; the median of the manifest's clips is 16.00"
 
 
 def test_nearly_equal_frame_rates_are_not_odd() -> None:

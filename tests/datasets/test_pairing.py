@@ -56,7 +56,7 @@ def test_two_predictions_of_one_clip_are_refused() -> None:
 
 
 def test_different_sha256_under_one_id_is_refused() -> None:
-    with pytest.raises(InputError, match=r"a: model/a is about another file than gold/a .*score the clip again"):
+    with pytest.raises(InputError, match=r"a: model/a and gold/a are about different files .*score the clip again"):
         pair([annotation("a", "gold", clip_sha256="1")], [system(annotation("a", "model", clip_sha256="2"))])
 
 
@@ -66,7 +66,9 @@ def test_unknown_sha256_is_paired_by_id() -> None:
 
 def test_different_taxonomies_need_mixed() -> None:
     references, systems = [annotation("a", "gold", taxonomy="t1")], [system(annotation("a", "model", taxonomy="t2"))]
-    with pytest.raises(InputError, match=r"gold/a and model/a use labels from different taxonomies; `mixed`"):
+    with pytest.raises(
+        InputError, match=r"gold/a and model/a use labels from different taxonomies; use `mixed` to compare them anyway"
+    ):
         pair(references, systems)
     assert pair(references, systems, mixed=True).references
 
@@ -86,7 +88,7 @@ def test_sides_without_a_common_clip_are_refused() -> None:
 
 
 def test_references_that_are_all_unfinished_are_refused() -> None:
-    with pytest.raises(InputError, match="no reference is complete: those of a are partial or unscored"):
+    with pytest.raises(InputError, match="no reference is complete: the references of a are partial or unscored"):
         pair([annotation("a", status="partial")], [system(annotation("a"))])
 
 

@@ -83,7 +83,7 @@ def test_a_clip_is_scored_without_a_model(
     assert (report["verdict"], report["events"]) == ("undecided", [])
     covered = report["coverage"]["visual_glitch"]
     assert covered["state"] == "partial"
-    assert covered["reason"] == "measured in the pixels, which show some faults of these types: Screen blackout"
+    assert covered["reason"] == "measured in the pixels, which show only some faults of these types: Screen blackout"
 
 
 def test_a_description_is_one_sentence_with_time_view_and_amount(game: Domain, rules: Measure) -> None:

@@ -61,7 +61,7 @@ def test_a_gain_is_paired_and_has_its_interval_in_every_metric_of_the_headline()
         assert gain[name].low > 0
     # Only the six clips in which both have a match have an IoU under both.
     assert (gain["mIoU"].value, gain["mIoU"].n) == (0.0, 6)
-    assert "Significant, by p adjusted for the number of systems (Holm): s1 - s0 in Description F1" in (
+    assert "Significant differences, by p adjusted for the number of systems (Holm): s1 - s0 in Description F1" in (
         " ".join(table(result, "scores").notes)
     )
 
@@ -95,7 +95,7 @@ def test_clips_of_one_prompt_count_once_in_a_gain() -> None:
 
 
 def test_a_baseline_that_is_no_system_is_refused() -> None:
-    with pytest.raises(InputError, match="the baseline vanilla is none of the predictions: s0, s1"):
+    with pytest.raises(InputError, match="the baseline vanilla is not among the predictions: s0, s1"):
         run(REFERENCES, first(REFERENCES, 3), first(REFERENCES, 3), baseline="vanilla")
 
 

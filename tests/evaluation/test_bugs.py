@@ -181,7 +181,7 @@ def test_a_report_in_the_clean_build_is_false_and_recall_is_undefined() -> None:
 def test_a_folder_and_the_address_of_the_only_hub_are_environments_too() -> None:
     assert scored(play("a", environment="made/here/castle")).scores.found == 1
     assert scored(play("a", environment="http://127.0.0.1:5000")).scores.found == 1
-    with pytest.raises(InputError, match="no play is of an environment with a list of bugs"):
+    with pytest.raises(InputError, match="no play belongs to an environment with a list of bugs"):
         evaluated(play("a", environment="http://127.0.0.1:5000"), references=[bugs(), bugs("grid", "a")])
 
 

@@ -263,7 +263,7 @@ def test_rankings_by_the_offline_judge_carry_a_warning() -> None:
     result = run(references, references, references, judge=Offline())
     tables = {table.name: table for table in evaluation_tables(result)}
     for name in ("scores", "pairs-desc_f1", "ranks-desc_f1"):
-        assert any("can reverse the order of two systems" in note for note in tables[name].notes), name
+        assert any("It can therefore reverse the order of two systems." in note for note in tables[name].notes), name
     alone = {table.name: table for table in evaluation_tables(run(references, references, judge=Offline()))}
     assert not any("reverse" in note for note in alone["scores"].notes)
 
@@ -388,7 +388,8 @@ def test_every_table_names_its_config_its_judge_and_what_is_missing() -> None:
     said = "\n".join(evaluation_notes(run(references, [clip("a"), clip("z")])))
     for words in (
         "Convention robogaze, loose normalisation, IoU on frames; 95% intervals (Student's t) over the clips",
-        "Warning: 2 units (clips, or prompts where clips share one). Below 60 units intervals are approximate",
+        "Warning: 2 units (a unit is a clip, or a prompt if several clips share it). "
+        "Below 60 units, intervals are approximate",
         "Judge same-words: A judge for tests.",
         "2 clips with a reference: 1 with events, 1 clean.",
         "s0: 1 clip without a prediction (their events count as missed): b.",
@@ -397,7 +398,7 @@ def test_every_table_names_its_config_its_judge_and_what_is_missing() -> None:
         "Floor always_clean reports no event in any clip.",
         "Upper bound whole_clip reports one event over the whole of every clip",
         "Floor type_prior reports one event in every clip: the most frequent type of the other clips",
-        "A system's floor is what it scores with its own events on other clips",
+        "A system's floor is its score when its events are moved to other clips.",
     ):
         assert words in said
 

@@ -14,7 +14,7 @@ def test_equal_settings_are_accepted_again_and_others_refused(tmp_path: Path) ->
         with dataset_lock(tmp_path, ".kept", {"seed": 1}, made="painted"):
             assert (tmp_path / ".kept" / "settings.json").is_file()
     with (
-        pytest.raises(RunError, match=r"was painted with other settings \(.*settings\.json has them\)"),
+        pytest.raises(RunError, match=r"was painted with other settings \(.*settings\.json lists them\)"),
         dataset_lock(tmp_path, ".kept", {"seed": 2}, made="painted"),
     ):
         pass
@@ -46,5 +46,5 @@ def test_a_damaged_record_is_an_error_with_its_field(tmp_path: Path) -> None:
     path.write_text('{"seed": 3}')
     assert read_record(path, Record).seed == 3
     path.write_text('{"seed": "many"}')
-    with pytest.raises(InputError, match=r"record\.json: seed: .*; remove it and start again"):
+    with pytest.raises(InputError, match=r"record\.json: seed: .*; remove the file and start again"):
         read_record(path, Record)

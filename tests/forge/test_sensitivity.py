@@ -185,10 +185,10 @@ def test_without_alarms_the_proportion_has_an_interval(report_on: Any, planted: 
 
 
 def test_reports_of_other_clips_and_other_files_are_refused(report_on: Any, planted: Any) -> None:
-    with pytest.raises(InputError, match="no prediction has the id"):
+    with pytest.raises(InputError, match="no prediction has the clip id of a reference"):
         measured([planted("cup-0")], [report_on("pot-0")])
     other = report_on("cup-0", clip=make_clip(id="cup-0", sha256="0" * 64))
-    with pytest.raises(InputError, match="is about another file"):
+    with pytest.raises(InputError, match="are about different files"):
         measured([planted("cup-0")], [other])
 
 

@@ -97,7 +97,8 @@ async def test_an_environment_that_hangs_again_and_again_ends_the_play(tmp_path:
     report = await broken(tmp_path, steps, failing(HANGS, *range(2, 99)))
     (failure,) = report.failures
     assert (report.status, failure.kind) == ("partial", "stalled")
-    assert failure.message == "3 commands in a row had no usable reply; the first: cellar did not reply within 30 s"
+    message = "3 commands in a row had no usable reply; the first failure: cellar did not reply within 30 s"
+    assert failure.message == message
     assert report.provenance.media["steps"] == 4
 
 

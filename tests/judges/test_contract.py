@@ -1,6 +1,7 @@
 """What holds for every judge."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -62,7 +63,7 @@ def test_two_judges_of_one_making_are_one_judge(make: Make, tmp_path: Path) -> N
 def test_a_judge_describes_itself_in_a_sentence(make: Make, tmp_path: Path) -> None:
     judge = make(tmp_path)
     assert judge.name
-    assert judge.note.startswith("Similarities are ")
+    assert re.match(r"Similarities are |The .* gives the similarities", judge.note)
     assert judge.note.endswith(".")
     assert "\n" not in judge.note
 

@@ -118,7 +118,9 @@ def test_a_broken_answer_is_sent_back_with_what_is_wrong(tmp_path: Path, entry: 
 def test_after_three_broken_answers_the_pair_is_unscored_never_0(tmp_path: Path) -> None:
     (judgement,) = rate(model_judge(tmp_path, *[{"text": "4 of 5"}] * 3), [pair()])
     assert (judgement.similarity, judgement.axes) == (None, {})
-    assert judgement.rationale.startswith("no valid answer in 3 tries; the last: the answer must be one JSON object")
+    assert judgement.rationale.startswith(
+        "no valid answer in 3 tries; fault of the last answer: the answer must be one JSON object"
+    )
 
 
 def test_the_third_answer_still_counts(tmp_path: Path) -> None:

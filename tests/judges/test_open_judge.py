@@ -29,7 +29,7 @@ def test_a_models_file_binds_the_judge(tmp_path: Path) -> None:
 
 
 def test_an_unknown_judge_lists_the_known_ones() -> None:
-    with pytest.raises(InputError, match=r"a judge is offline, table:FILE or a model; a model is KIND:NAME"):
+    with pytest.raises(InputError, match=r"a judge must be 'offline', 'table:FILE' or a model; a model is KIND:NAME"):
         open_judge("ofline", "robogaze", {})
     with pytest.raises(InputError, match=r"nothing\.jsonl cannot be read"):
         open_judge("table:nothing.jsonl", "robogaze", {})

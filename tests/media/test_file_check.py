@@ -71,19 +71,19 @@ WHOLE = {
 }
 
 FAULTY = {
-    "pictures cut": (box(FTYP) + box(MOOV) + box(MDAT)[:-3], "declare 3 bytes more than it has"),
-    "long box cut": (box(FTYP) + box(MOOV) + long_box(MDAT)[:-5], "declare 5 bytes more than it has"),
-    "index cut": (box(FTYP) + box(MDAT) + box(MOOV)[:-1], "declare 1 bytes more than it has"),
+    "pictures cut": (box(FTYP) + box(MOOV) + box(MDAT)[:-3], "declare 3 bytes more than the file has"),
+    "long box cut": (box(FTYP) + box(MOOV) + long_box(MDAT)[:-5], "declare 5 bytes more than the file has"),
+    "index cut": (box(FTYP) + box(MDAT) + box(MOOV)[:-1], "declare 1 bytes more than the file has"),
     "fragment cut": (box(FTYP) + box(MOOV) + box(b"moof") + box(MDAT) + box(b"moof")[:-2], "declare 2 bytes more"),
     "a hole between fragments": (
         box(FTYP) + box(MOOV) + box(b"moof") + box(MDAT) + bytes(16) + box(b"moof") + box(MDAT),
         "is damaged at byte 64",
     ),
     "no index": (box(FTYP) + box(MDAT), "was never finished: it has no index"),
-    "matroska cut": ((START + element(SEGMENT, HEAD, CLUSTERS))[:-9], "declare 9 bytes more than it has"),
+    "matroska cut": ((START + element(SEGMENT, HEAD, CLUSTERS))[:-9], "declare 9 bytes more than the file has"),
     "live recording cut": (
         (START + open_element(SEGMENT, HEAD, open_element(CLUSTER, block(1))))[:-6],
-        "declare 6 bytes more than it has",
+        "declare 6 bytes more than the file has",
     ),
     "a hole": (START + element(SEGMENT, HEAD, element(CLUSTER, block(1), bytes(40))), "is damaged at byte 121"),
     "a frame longer than its cluster": (

@@ -84,7 +84,7 @@ def slanted(path: Path) -> None:
 NO_VIDEO: dict[str, tuple[Callable[[Path], Any], str]] = {
     "nothing": (nothing, " does not exist"),
     "a folder": (Path.mkdir, " is a folder, not a video; name its files, or use /*.mp4"),
-    "a pipe": (os.mkfifo, " is not a regular file; save the video to one first"),
+    "a pipe": (os.mkfifo, " is not a regular file; save the video to a regular file first"),
     "an empty file": (Path.touch, " is empty (0 bytes)"),
     "a text": (a_text, "if it is a video, re-encode it first (ffmpeg -i IN OUT.mp4)"),
     "a picture": (a_picture, " is not an MP4, MOV, MKV or WebM video"),

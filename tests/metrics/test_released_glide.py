@@ -134,7 +134,7 @@ def test_an_earlier_video_of_that_name_without_a_report_does_no_harm() -> None:
 
 
 def test_a_later_one_without_a_report_is_refused() -> None:
-    with pytest.raises(ValueError, match="clip: two videos have this name and the later has no prediction"):
+    with pytest.raises(ValueError, match="clip: two videos have this name, and the second video has no prediction"):
         score([video([EVENT], [EVENT], name="clip"), video([EVENT], None, (), name="clip")])
 
 

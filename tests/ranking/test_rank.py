@@ -119,7 +119,7 @@ def test_reports_that_cannot_be_ranked_together_are_refused(reports: Path, tmp_p
         rank(write_reports(tmp_path / "single.jsonl", [REPORTS[0], REPORTS[2]]))
     with pytest.raises(InputError, match=r"the prompt of b is not known.*`prompts`"):
         rank(write_reports(tmp_path / "none.jsonl", [made("b", prompt_id=None, instruction=None)]))
-    with pytest.raises(InputError, match="no clip has a report that judges something"):
+    with pytest.raises(InputError, match="no clip has a report with any judged dimension"):
         rank(write_reports(tmp_path / "unscored.jsonl", [unscored("a")]))
 
 
@@ -153,8 +153,11 @@ def test_labels_and_scores_measure_the_kept_part(reports: Path, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("clip_id,usable\na,perhaps\n", r"labels.csv:2: usable: 'perhaps' is none of: true, yes"),
-        ("clip,usable\na,yes\n", r"labels.csv:2: clip_id: Field required; a row has: clip_id, usable, severe"),
+        ("clip_id,usable\na,perhaps\n", r"labels.csv:2: usable: 'perhaps' is not allowed; allowed values: true, yes"),
+        (
+            "clip,usable\na,yes\n",
+            r"labels.csv:2: clip_id: Field required; the columns of a row are: clip_id, usable, severe",
+        ),
         ("", "is empty"),
     ],
     ids=["value", "column", "empty"],

@@ -85,7 +85,7 @@ def test_differences_are_against_the_baseline() -> None:
     difference = by_name["random"].difference
     assert difference is not None
     assert difference.difference.value == pytest.approx(-0.5)
-    with pytest.raises(OptionError, match="the `baseline` luck is no measure"):
+    with pytest.raises(OptionError, match="the `baseline` luck is not a measure"):
         screened(prompts, labels, baseline="luck")
 
 

@@ -165,8 +165,8 @@ def test_frames_that_could_not_be_measured_are_below_the_counts(domain: Domain) 
         [make_report(domain, make_clip("a"), notes=(gap,)), make_report(domain, make_clip("b"))], [], domain
     )
     assert (
-        "In 1 of 2 clips with a report some frames could not be measured, for up to 1 event type; faults in those "
-        "frames are missed (the notes of each clip name them)."
+        "In 1 of 2 clips with a report, some frames could not be measured, for up to 1 event type; faults in these "
+        "frames are missed (the notes of each clip name the frames)."
     ) in lines
     assert not any("measured" in line for line in summary_lines([make_report(domain, make_clip("b"))], [], domain))
 
@@ -175,10 +175,11 @@ def test_measurements_too_uncertain_for_an_event_are_below_the_counts(domain: Do
     weak = "Too uncertain for an event: Blur. Of 4 such findings 1 was right."
     some = [make_report(domain, make_clip("a"), notes=(weak, weak)), make_report(domain, make_clip("b"))]
     said = (
-        "In 1 of 2 clips with a report a measurement is too uncertain to be an event; the notes of each clip name it."
+        "In 1 of 2 clips with a report, a measurement is too uncertain to be an event; the notes of each clip name "
+        "the measurement."
     )
     assert said in summary_lines(some, [], domain)
-    assert not any("not sure enough" in line for line in summary_lines(some[1:], [], domain))
+    assert not any("too uncertain" in line for line in summary_lines(some[1:], [], domain))
 
 
 def test_a_partial_clip_without_events_makes_no_claim(domain: Domain) -> None:
@@ -192,8 +193,9 @@ def test_a_partial_clip_without_events_makes_no_claim(domain: Domain) -> None:
 def test_costs_that_no_report_has_are_unknown(reports: list[Report], domain: Domain) -> None:
     lines = summary_lines(reports, [], domain)
     assert lines[-1] == (
-        "15 calls; at least 63,826 tokens sent (not known for 1 of 5); "
-        "at least 2,482 tokens received (not known for 1 of 5); cost at least $0.0042 (not known for 2 of 5)."
+        "15 calls; at least 63,826 tokens sent (not known for 1 of 5 values); "
+        "at least 2,482 tokens received (not known for 1 of 5 values); "
+        "cost at least $0.0042 (not known for 2 of 5 values)."
     )
 
 

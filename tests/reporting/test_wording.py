@@ -12,8 +12,8 @@ def test_unknown_values_are_never_taken_for_zero() -> None:
 
 
 def test_a_sum_with_unknown_parts_is_a_lower_bound() -> None:
-    assert amount(Total.of([1200, None]), "tokens") == "at least 1,200 tokens (not known for 1 of 2)"
-    assert money(Total.of([0.5, None])) == "at least $0.5000 (not known for 1 of 2)"
+    assert amount(Total.of([1200, None]), "tokens") == "at least 1,200 tokens (not known for 1 of 2 values)"
+    assert money(Total.of([0.5, None])) == "at least $0.5000 (not known for 1 of 2 values)"
 
 
 def test_a_sum_of_nothing_is_zero() -> None:

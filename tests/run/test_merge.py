@@ -62,7 +62,7 @@ async def test_the_more_complete_report_wins(tmp_path: Path, clips: list[Manifes
     [
         ({"pipeline": "vanilla"}, {"pipeline": "full"}, "different configurations"),
         ({"pipeline": "vanilla", "shard": "1/2"}, {"pipeline": "vanilla", "shard": "2/3"}, "different counts"),
-        ({"pipeline": "vanilla", "shard": "1/2"}, {"pipeline": "vanilla"}, "shards and whole runs"),
+        ({"pipeline": "vanilla", "shard": "1/2"}, {"pipeline": "vanilla"}, "shards together with whole runs"),
     ],
 )
 def test_runs_that_do_not_belong_together_are_refused(

@@ -235,7 +235,7 @@ def test_a_clip_that_changes_after_it_was_scored_is_reported_and_scored_again(
         watched.wait(lambda: len(watched.results) == 1)
         put(other, clips, "step_1/cup.mp4")
         watched.wait(lambda: len(watched.results) == 2)
-    assert "step_1: cup changed after it was scored (file); it is scored again" in caplog.text
+    assert "step_1: cup changed after it was scored (file); the clip is scored again" in caplog.text
     assert (reports(clips, "step_1"), stub.requests) == (["cup"], 2)
     assert [result.again for result in watched.results] == [False, True]
 
@@ -249,7 +249,7 @@ def test_a_field_that_changes_after_the_clip_was_scored_is_reported_and_kept(
         before = written(clips)
         sidecar = {"prompt_id": "p1", "instruction": "Move the bar"}
         path.with_suffix(".json").write_text(json.dumps(sidecar))
-        watched.wait(lambda: "cup: the prompt_id changed after it was scored; the report is kept" in caplog.text)
+        watched.wait(lambda: "cup: the prompt_id changed after the clip was scored; the report is kept" in caplog.text)
         put(other, clips, "step_1/mug.mp4")
         watched.wait(lambda: len(reports(clips, "step_1")) == 2)
     assert before.items() <= written(clips).items()

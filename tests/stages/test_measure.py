@@ -174,7 +174,7 @@ async def test_a_finding_in_a_partially_covered_dimension_is_an_event(client_for
     assert (examined(context), context.failures) == ({"visual_quality"}, ())
     assert context.coverage[GONE] == Coverage(
         state="partial",
-        reason="measured in the pixels, which show some faults of these types: Object disappearance",
+        reason="measured in the pixels, which show only some faults of these types: Object disappearance",
     )
 
 
@@ -206,7 +206,9 @@ async def test_a_dimension_that_another_stage_examines_gets_no_failure(client_fo
 def test_a_partial_dimension_needs_a_rule_that_makes_events(robot: Domain) -> None:
     for rules in [rule("luma")], [rule("luma"), rule("luma", HAZE["dimension"], HAZE["type"], report_only="1 of 7")]:
         stage = Measure.model_validate({"rules": rules, "partial": [HAZE["dimension"]]})
-        with pytest.raises(ValueError, match="partial names object_scene_consistency, in which no rule makes an event"):
+        with pytest.raises(
+            ValueError, match="'partial' names the dimension object_scene_consistency, but no rule makes an event"
+        ):
             stage.check(robot)
 
 

@@ -57,7 +57,8 @@ def test_a_dimension_whose_needs_a_clip_lacks_is_not_examined(robot: Domain) -> 
 
 def test_a_dimension_that_no_stage_looks_for_says_so(robot: Domain) -> None:
     start = Pipeline.build(robot, "pixels").start(make_clip())
-    assert start.coverage["task_progress"].reason == "no stage of the pipeline pixels looks for it; that needs a model"
+    reason = "no stage of the pipeline pixels looks for faults in this dimension; a model is needed"
+    assert start.coverage["task_progress"].reason == reason
 
 
 def test_an_unknown_pipeline_is_refused_with_the_known_ones(robot: Domain) -> None:
@@ -121,9 +122,9 @@ RULES = """\
         (["  - propose", LOOKS, "  - vote", "  - compose"], 6, "no stage decides what propose proposes"),
         (["  - measure", "  - verify", "  - compose"], 3, "no stage looks for faults"),
         (["  - measure", "  - compose: {accept_unverified: true}"], 3, "no stage looks for faults"),
-        ([LOOK, "  - vote", "  - compose"], 4, "vote needs at least two samples, and the direct stages before"),
+        ([LOOK, "  - vote", "  - compose"], 4, "vote needs at least two samples, but the direct stages before"),
         (["  - propose", "  - vote", "  - compose"], 4, "vote needs at least two samples"),
-        ([LOOKS, "  - vote", LOOKS, "  - vote", "  - compose"], 6, "there are two votes"),
+        ([LOOKS, "  - vote", LOOKS, "  - vote", "  - compose"], 6, "only one vote is allowed"),
         ([LOOKS, "  - vote: {samples: 5}", "  - compose"], 4, "vote.samples: unknown key"),
     ],
 )
@@ -205,7 +206,9 @@ class Twice(Direct):
 async def test_what_cannot_become_a_report_fails_in_a_rehearsal(folder: Path) -> None:
     pipeline = built(folder, [LOOK, "  - compose: {accept_unverified: true}"])
     stages = (("direct", Twice(prompt="vanilla")), *pipeline.stages[1:])
-    with pytest.raises(DomainError, match=r"odd\.yaml: .*do not make a valid report.*ids must be unique, not H1, H1"):
+    with pytest.raises(
+        DomainError, match=r"odd\.yaml: .*do not make a valid report.*ids must be unique; found: H1, H1"
+    ):
         await rehearse(replace(pipeline, stages=stages))
 
 
@@ -260,7 +263,7 @@ async def test_a_clip_with_nothing_to_examine_is_unscored_and_says_why(needy: Pa
     assert (report.status, report.verdict, report.events) == ("unscored", "undecided", ())
     assert backend.asked == []
     assert [(failure.kind, failure.message) for failure in report.failures] == [
-        ("nothing_to_examine", "every dimension that odd can examine needs an instruction, and this clip has none"),
+        ("nothing_to_examine", "every dimension that odd can examine needs an instruction, but this clip has none"),
     ]
 
 
@@ -279,5 +282,5 @@ async def test_a_critic_without_decisions_gives_a_report_that_says_so(folder: Pa
     assert (report.status, report.verdict) == ("partial", "undecided")
     assert report.undecided_dimensions == ("consistency",)
     assert [(failure.stage, failure.dimension, failure.message) for failure in report.failures] == [
-        ("verify", "consistency", "H1 (disappearance) is undecided: the critic gave no decision on it")
+        ("verify", "consistency", "H1 (disappearance) is undecided: the critic gave no decision on this hypothesis")
     ]

@@ -111,8 +111,8 @@ async def test_objects_that_cannot_be_followed_keep_their_box_and_a_note_says_wh
     assert after.tracks is not None
     assert [len(track.boxes) for track in after.tracks] == [1, 1, len(MOVING.times_s), 1]
     assert after.notes[1:] == (
-        "Not followed through the whole clip: tiny in main (it is too small); "
-        "later in main (it has no box in the first frame); again in main (no more than 1 are followed).",
+        "Not followed through the whole clip: tiny in main (too small); "
+        "later in main (no box in the first frame); again in main (at most 1 objects are followed).",
     )
 
 

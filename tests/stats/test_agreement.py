@@ -45,7 +45,7 @@ def check(found: Estimate, statistic: Callable[[Units], float], units: Units, by
     drawn = [statistic([units[place] for place in sample]) for sample in plain.samples(by.resamples, by.of)]
     undefined = sum(map(math.isnan, drawn)) / len(drawn)
     if undefined > 0.05:
-        assert found.why == f"it is undefined in {undefined:.0%} of the resamples"
+        assert found.why == f"the value is undefined in {undefined:.0%} of the resamples"
     elif max(drawn) - min(drawn) < 1e-12:
         assert found.why == "every resample gives the same value"
     else:
@@ -262,8 +262,8 @@ SAME = "all ratings are the same, so agreement cannot be distinguished from chan
 @pytest.mark.parametrize(
     ("coefficient", "units", "n", "why"),
     [
-        (cohen, [], 0, "nothing was rated by both"),
-        (cohen, [["a", None], [None, "b"]], 0, "nothing was rated by both"),
+        (cohen, [], 0, "no unit was rated by both"),
+        (cohen, [["a", None], [None, "b"]], 0, "no unit was rated by both"),
         (cohen, [["a", "a"]], 1, SAME),
         (cohen, [["a", "a"]] * 9 + [["b", None]], 9, SAME),
         (fleiss, [], 0, NOT_TWICE),
@@ -274,7 +274,8 @@ SAME = "all ratings are the same, so agreement cannot be distinguished from chan
             fleiss,
             [["a", "b", "a"], ["a", None, "b"]],
             2,
-            "units have 2 to 3 ratings and Fleiss' kappa needs one number for all; use Krippendorff's alpha",
+            "units have 2 to 3 ratings, but Fleiss' kappa needs the same number of ratings for all units; "
+            "use Krippendorff's alpha",
         ),
         *(
             (lambda units, by, scale=scale: alpha(units, scale, by=by), units, n, why)
@@ -315,7 +316,7 @@ def test_agreement_in_every_resample_has_no_interval(coefficient: Callable[..., 
 
 @pytest.mark.parametrize("units", [[["a"]], [["a", "b", "a"]], [["a", "b"], []]])
 def test_cohen_is_of_two_raters(units: Units) -> None:
-    with pytest.raises(ValueError, match="of two raters"):
+    with pytest.raises(ValueError, match="compares two raters"):
         cohen(units)
 
 

@@ -119,7 +119,7 @@ def test_an_interval_comes_out_as_an_estimate() -> None:
         "low": None,
         "high": None,
         "n": 0,
-        "why": "there is nothing to compute it from",
+        "why": "there is nothing to compute the value from",
     }
 
 
@@ -130,12 +130,12 @@ def test_an_interval_comes_out_as_an_estimate() -> None:
 @pytest.mark.parametrize(
     ("values", "why"),
     [
-        ([], "there is nothing to compute it from"),
-        ([math.nan, math.nan], "there is nothing to compute it from"),
+        ([], "there is nothing to compute the value from"),
+        ([math.nan, math.nan], "there is nothing to compute the value from"),
         ([0.3], "every resample gives the same value"),
         ([0.3] * 20, "every resample gives the same value"),
         ([1.0] * 20, "every resample gives the same value"),
-        ([0.1, *[math.nan] * 20], r"it is undefined in 3\d% of the resamples"),
+        ([0.1, *[math.nan] * 20], r"the value is undefined in 3\d% of the resamples"),
     ],
 )
 def test_there_is_no_interval_if_the_resamples_do_not_support_it(values: list[float], why: str, method: str) -> None:

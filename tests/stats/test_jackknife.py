@@ -32,7 +32,8 @@ def test_where_nothing_varies_the_interval_is_that_of_a_share_of_the_units_that_
 
 def test_a_single_value_between_the_ends_has_no_interval() -> None:
     found = student_intervals(sums_of([[0.5]]), mean, share=True).estimate(0, n=1)
-    assert (found.value, np.isnan(found.low), found.why) == (0.5, True, "it is undefined without one of the units")
+    why = "the value is undefined if one of the units is left out"
+    assert (found.value, np.isnan(found.low), found.why) == (0.5, True, why)
 
 
 def test_seeds_of_one_prompt_are_one_unit_with_a_value() -> None:

@@ -155,7 +155,7 @@ def test_shares_of_the_same_things_have_newcombe_s_interval_and_mcnemar_s_p() ->
         ([0.1, 0.5, 0.9], [0.1, 0.5, 0.9], "nothing varies from unit to unit"),
         ([1.0] * 20, [0.0] * 20, "nothing varies from unit to unit"),
         ([0.7], [0.2], "there are fewer than two units"),
-        ([0.7, 0.1], [math.nan, math.nan], "there is nothing to compute it from"),
+        ([0.7, 0.1], [math.nan, math.nan], "there is nothing to compute the value from"),
     ],
 )
 def test_without_an_interval_there_is_no_p(first: list[float], second: list[float], why: str) -> None:
@@ -223,7 +223,7 @@ def test_no_system_with_a_value_leaves_no_rank() -> None:
     [
         ([[0.2], [0.4]], ["a"], "every resample holds the same clips"),
         ([[0.2, 0.1], [0.4, 0.3]], ["a", "b"], "every resample holds the same clips"),
-        ([[0.2, *[math.nan] * 20], [0.1] * 21], ["a"] * 21, "a system is undefined in"),
+        ([[0.2, *[math.nan] * 20], [0.1] * 21], ["a"] * 21, "the value of a system is undefined in"),
     ],
 )
 def test_a_rank_has_no_interval_if_the_resamples_do_not_support_it(

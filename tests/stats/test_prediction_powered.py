@@ -64,7 +64,7 @@ def test_too_few_of_either_are_undefined(predictions: int, labels: int) -> None:
 
 
 def test_the_labelled_sample_is_one_to_one() -> None:
-    with pytest.raises(ValueError, match="do not go with"):
+    with pytest.raises(ValueError, match=r"the numbers of labelled predictions \(10\) and labels \(11\) differ"):
         calibrated_mean(np.ones(10), np.ones(10), np.ones(11))
 
 
@@ -89,4 +89,4 @@ def test_a_corrected_difference_holds_the_truth_where_the_judge_favours_a_side(l
 
 def test_a_difference_needs_labels_on_both_sides() -> None:
     found, p, _, _ = calibrated_difference((0.1, 0.02, 99.0), np.ones(29), np.ones(60), 100, level=0.95, outer=0.9)
-    assert (found.why, np.isnan(p)) == ("29 labels are fewer than 30", True)
+    assert (found.why, np.isnan(p)) == ("there are 29 labels, fewer than 30", True)

@@ -109,7 +109,7 @@ def test_no_clips_have_sums_of_zero() -> None:
 
 
 def test_a_table_of_other_clips_is_refused() -> None:
-    with pytest.raises(ValueError, match="the resamples are of 8 clips, the table has 7"):
+    with pytest.raises(ValueError, match="the resamples are drawn from 8 clips, but the table has 7 rows"):
         draw_resamples(STRATA, 10, rng()).sums(np.zeros((7, 2)))
 
 

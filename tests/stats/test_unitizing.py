@@ -160,7 +160,7 @@ def test_units_that_touch_stay_two() -> None:
 # Undefined.
 
 
-SAME = "all places are the same, so agreement cannot be distinguished from chance"
+SAME = "everything is marked or nothing is marked, so agreement cannot be distinguished from chance"
 
 
 @pytest.mark.parametrize(

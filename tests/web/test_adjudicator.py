@@ -214,7 +214,7 @@ def test_a_settled_clip_is_open_again_when_an_annotation_was_changed(
 
 def test_a_store_with_one_annotator_has_nothing_to_settle(store: AnnotationStore, entries: list[ManifestEntry]) -> None:
     annotate(store, entries, {"ann": ANNOTATIONS["ann"]})
-    with pytest.raises(InputError, match="no clip has submitted annotations of two annotators"):
+    with pytest.raises(InputError, match="has submitted annotations by two annotators; annotate clips with"):
         adjudicator_of(store, entries)
 
 

@@ -118,12 +118,12 @@ def test_a_foreign_database_is_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "other.sqlite"
     with sqlite3.connect(path) as database:
         database.execute("CREATE TABLE revisions (x)")
-    with pytest.raises(InputError, match="is no store of annotations"):
+    with pytest.raises(InputError, match="is not a store of annotations"):
         open_store(path)
 
 
 def test_reading_a_missing_store_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="robogaze annotate makes it"):
+    with pytest.raises(InputError, match="run robogaze annotate to create it"):
         open_store(tmp_path / "none.sqlite", must_exist=True)
 
 

@@ -268,7 +268,7 @@ def test_a_file_that_was_replaced_is_not_annotated_further(tmp_path: Path, video
         put(client, clean=True)
         copy.write_bytes(video.read_bytes() + b"\0" * 8)
         refused = client.get("/api/clips/cup")
-    assert (refused.status_code, "has other content" in refused.json()["error"]) == (500, True)
+    assert (refused.status_code, "has different content" in refused.json()["error"]) == (500, True)
 
 
 def test_a_damaged_file_is_an_error_in_words(tmp_path: Path, video: Path) -> None:

@@ -14,7 +14,7 @@ from robogaze.store import ManifestLine, RunFolder
 from robogaze.web.annotation_store import AnnotationStore
 from robogaze.web.opening import AnnotationOptions, clips_of_run, open_annotator
 from web.serving import NOON, opened
-from web.test_calibration import key_event
+from web.test_calibration_feedback import key_event
 
 
 def test_clips_that_cannot_be_read_are_left_out_and_named(
@@ -30,7 +30,7 @@ def test_clips_that_cannot_be_read_are_left_out_and_named(
 
 
 def test_clips_of_which_none_can_be_read_are_an_error(store: AnnotationStore, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="none of the 1 clips can be read; robogaze dataset check says why"):
+    with pytest.raises(InputError, match="none of the 1 clips can be read; run robogaze dataset check to see why"):
         opened([ManifestEntry(path=tmp_path / "missing.mp4")], store)
 
 

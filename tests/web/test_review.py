@@ -19,7 +19,7 @@ from robogaze.web.drafts import ClipDraft, DraftEvent
 from robogaze.web.review import plan_review, review_estimates
 from robogaze.web.store_summary import StoreSummary, submitted_reports, summarise
 from web.serving import Server, body, event, opened, serving
-from web.test_calibration import key_event, key_of
+from web.test_calibration_feedback import key_event, key_of
 
 
 @pytest.fixture

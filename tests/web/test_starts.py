@@ -10,7 +10,7 @@ from robogaze.domains import Domain
 from robogaze.errors import InputError
 from robogaze.web.store_summary import submitted_reports
 from web.serving import body, event, serving
-from web.test_calibration import key_event, key_of
+from web.test_calibration_feedback import key_event, key_of
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_two_authors_are_an_error_unless_one_is_the_annotator(
     by_ann = key_of(robot, "cup", key_event("a1", 0.5, 1.0)).replace('"author":"key"', '"author":"ann"')
     path.write_text(key_of(robot, "cup", key_event("k1", 0.5, 1.0)) + by_ann)
     with (
-        pytest.raises(InputError, match="by ann, key; name a file with one of them"),
+        pytest.raises(InputError, match="by ann, key; name a file with annotations by only one of them"),
         serving(entries, tmp_path, start=path),
     ):
         pass

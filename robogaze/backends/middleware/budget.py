@@ -61,8 +61,7 @@ class Budget:
         if self.calls is not None and sum(counter.calls for counter in self._counters) >= self.calls:
             raise BudgetExhausted(
                 f"the limit of {calls_in_words(self.calls)} is reached (calls for retries and unfinished clips "
-                f"also count); "
-                "raise `max_calls` to resume"
+                "also count); raise `max_calls` to resume"
             )
         if self.cost_usd is None:
             return 0.0

@@ -206,9 +206,7 @@ def _video(project: Mapping[str, Any], place: Place) -> _File:
         if file.type == _VIDEO_FILE:
             videos.append(file)
     if len(videos) != 1:
-        raise FormatError(
-            f"expected a view of one video; number of videos in this view: {len(videos)}", (*place, "fid_list")
-        )
+        raise FormatError(f"expected a view of one video, not of {len(videos)}", (*place, "fid_list"))
     return videos[0]
 
 
@@ -271,7 +269,7 @@ def _clean(entry: _Entry, context: ReadingContext) -> Place | None:
     """
     times, attributes = entry.values.z, entry.attributes
     if entry.first(attributes.labels)[0]:
-        message = "an event needs two times, a start and an end; number of times in the entry with this label:"
+        message = "an event needs two times, a start and an end, but the entry with this label has"
         raise FormatError(f"{message} {len(times) or 'none'}", (*entry.place, "z"))
     if times or not any(aid in entry.values.av for aid in attributes.clean):
         context.log.count("metadata record", "without two times (left out)")

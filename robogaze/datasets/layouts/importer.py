@@ -126,11 +126,7 @@ def _why_none(source: ImportSource) -> str:
         names = ", ".join(LAYOUTS.names())
         return f"{source.path} is not recognised as a list of clips; give the layout with --format, one of: {names}"
     others = sum(file.suffix.lower() in OTHER_VIDEOS for file in source.files)
-    convert = (
-        f"; convert videos in other formats ({', '.join(OTHER_VIDEOS)}) to MP4; number of these videos: {others}"
-        if others
-        else ""
-    )
+    convert = f"; convert the {others} in other formats ({', '.join(OTHER_VIDEOS)}) to MP4" if others else ""
     return f"{source.path} has no video ({', '.join(VIDEOS)}){convert}"
 
 

@@ -71,8 +71,8 @@ def unconfirmed_notes(
     names = ", ".join(f"{claim.id} ({claim.type}, {claim.confidence:.2f})" for claim in dropped)
     return (
         f"Rejected: {names}. The critic accepted these claims with a confidence under {min_confidence:.2f}, but "
-        f"the look at the whole clip did "
-        "not report them. Check these claims if a missed fault would cost you more than a false alarm.",
+        "the look at the whole clip did not report them. Check these claims if a missed fault would cost you more than "
+        "a false alarm.",
     )
 
 

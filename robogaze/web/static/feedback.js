@@ -40,7 +40,7 @@ function showFeedback({ kappa, matched, missed, extra }, events, guide, onClose)
 function kappaWords({ clips, detection, dimension }) {
   const value = (kappa) => (kappa === null ? "not defined yet" : kappa.toFixed(2));
   return (
-    `Kappa over ${plural(clips, "calibration clip")}: ${value(detection)} for detection, ${value(dimension)} for the  ` +
+    `Kappa over ${plural(clips, "calibration clip")}: ${value(detection)} for detection, ${value(dimension)} for the ` +
     `dimension. Senior annotators of RoboGaze have a kappa above ${SENIOR_KAPPA}.`
   );
 }

@@ -34,7 +34,7 @@ WITH_COVERAGE = ("csv", "jsonl", "parquet", "label-studio", "via", "webvtt", "gb
 def test_undecided_reports_are_left_out_of_formats_without_coverage(name: str, tmp_path: Path) -> None:
     lacks = () if name in WITH_COVERAGE else ("partial", "unscored", "undecided")
     found = export(name, tmp_path, *reports())
-    assert found.left_out == {f"{what}, which the format cannot express": 1 for what in lacks}
+    assert found.left_out == {f"with the state {what}, which the format cannot express": 1 for what in lacks}
 
 
 @each_format

@@ -115,7 +115,7 @@ def test_videos_without_annotations_are_clean_with_a_warning(tmp_path: Path) -> 
     assert [(annotation.clean, annotation.duration_s, annotation.fields) for annotation in read.annotations] == [
         (True, 4.0, {"split": "testing"})
     ] * 2
-    assert read.warnings == ("2 clips without annotations, read as clean",)
+    assert read.warnings == ("2 clips without annotations (read as clean)",)
 
 
 def test_invalid_result_is_refused_with_its_key(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_invalid_result_is_refused_with_its_key(tmp_path: Path) -> None:
 
 def test_database_and_results_in_one_file_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "a.json", {"database": {"cup": {"annotations": []}}, "results": {"cup": []}})
-    with pytest.raises(InputError, match="expected either the key 'database' or the key 'results', and not both"):
+    with pytest.raises(InputError, match="expected exactly one of the keys 'database' and 'results'"):
         read_annotations(path)
 
 
@@ -144,12 +144,12 @@ def only(read: ReadAnnotations) -> ClipAnnotation:
 
 def test_first_frame_is_required(tmp_path: Path) -> None:
     message = (
-        "counts in frames; give the number of the first frame with --first-frame: 1 in Label Studio's own timeline"
+        "gives times in frames; give the number of the first frame with --first-frame: 1 in Label Studio's own timeline"
     )
     with pytest.raises(InputError, match=message):
         studio(tmp_path, studio_task("cup", studio_region()), first_frame=None, lenient=True)
     with pytest.raises(
-        InputError, match=r"ranges\.0\.start: frames are converted to seconds, but .* give it with --fps"
+        InputError, match=r"ranges\.0\.start: frame numbers must be converted to seconds, but .* give it with --fps"
     ):
         studio(tmp_path, studio_task("cup", studio_region()), fps=None)
 
@@ -178,7 +178,7 @@ def test_results_of_a_region_belong_to_its_event(tmp_path: Path) -> None:
         ("r1", "The cup falls.", 4, "passing_through"),
         ("r2", "passing_through", 2, "passing_through"),
     ]
-    assert read.warnings == ("2 results outside every timeline label, left out",)
+    assert read.warnings == ("2 results outside every timeline label (left out)",)
 
 
 def test_each_person_has_an_annotation_and_a_cancelled_one_is_unscored(tmp_path: Path) -> None:
@@ -255,7 +255,7 @@ def test_via_label_without_two_times_is_refused_and_skipped_when_lenient(times: 
 def test_via_entries_without_two_times_and_without_a_label_are_counted(tmp_path: Path) -> None:
     read = via(tmp_path, via_entry(), via_entry(z=[1.0], av={"1": "", "2": "Here."}), via_clean("2"))
     assert [len(annotation.findings) for annotation in read.annotations] == [1, 0]
-    assert read.warnings == ("1 metadata record without two times, left out",)
+    assert read.warnings == ("1 metadata record without two times (left out)",)
 
 
 def test_via_video_that_nobody_touched_is_unscored(tmp_path: Path) -> None:
@@ -297,11 +297,11 @@ def test_via_label_is_a_named_attribute_or_the_first_choice_of_segments(name: st
 def test_via_segment_without_a_label_has_no_type(tmp_path: Path) -> None:
     read = via(tmp_path, via_entry(av={"1": "", "2": TEXT}))
     assert read.annotations[0].findings == (AnnotatedEvent("1_0", (Span(1.0, 2.5),), TEXT),)
-    assert read.warnings == ("1 segment without a label, read as an event without a type",)
+    assert read.warnings == ("1 segment without a label (read as an event without a type)",)
 
 
 def test_via_segment_with_two_labels_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"metadata\.1_0\.av\.1: a segment has one label, not 2"):
+    with pytest.raises(InputError, match=r"metadata\.1_0\.av\.1: a segment must have one label, not 2"):
         via(tmp_path, via_entry(av={"1": "0,1"}), attribute=attributes(a1={"type": 2}))
 
 
@@ -391,7 +391,7 @@ def test_coverage_is_a_column_and_defaults_to_all_examined(tmp_path: Path) -> No
         (("clip_id,start_sec", "cup,1"), r"unknown column 'start_sec'; the columns are: clip_id, author,"),
         (
             ("clip_id,status,type", "cup,unscored,x"),
-            "a clip with events needs an event in each of its rows, and cannot have the status unscored",
+            "every row of a clip with events must have an event, and the clip cannot have the status unscored",
         ),
         (("clip_id,status", "cup,fine"), r":2: status: Input should be 'complete', 'partial' or 'unscored'"),
         (("clip_id,status", "cup,ok"), r":2: status: Input should be 'complete', 'partial' or 'unscored'"),

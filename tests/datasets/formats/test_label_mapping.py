@@ -131,7 +131,7 @@ def test_aliases_of_built_in_domains_do_not_repeat_their_own_words(name: str) ->
 @pytest.mark.parametrize(
     ("old", "new", "line", "why"),
     [
-        ("ghost", "!!", "!!", "'!!' has no letter and no digit"),
+        ("ghost", "!!", "!!", "'!!' must contain a letter or a digit"),
         ("dimensions:", "dimensions:\n  nothing: [x]", "nothing", "'nothing' is not in the taxonomy"),
         ("types:", "types:\n  nothing: []", "nothing", "'nothing' is not in the taxonomy"),
         ("types:", "typs:", "typs", "unknown key"),
@@ -162,8 +162,8 @@ def test_unknown_label_is_refused_with_a_way_out(tmp_path: Path, labels: Labels,
         read_annotations(path, labels=labels)
     at = line_of(path, '"Odd"')
     assert str(refused.value) == (
-        f"{path}:{at}: events.1.type: 'Odd' is not a type of kitchen; add it as an alias to {labels.table}; "
-        "--lenient skips what does not fit"
+        f"{path}:{at}: events.1.type: 'Odd' is not a type of kitchen; add the label as an alias to {labels.table}; "
+        "use --lenient to skip what does not fit"
     )
 
 
@@ -172,7 +172,7 @@ def test_lenient_reading_keeps_an_unknown_label_with_a_warning(tmp_path: Path, l
     read = read_annotations(path, labels=labels, lenient=True)
     first, second = read.annotations[0].findings
     assert (first.type, second.dimension) == ("Odd", "Odd")
-    assert "2 labels 'Odd' outside the taxonomy, kept as written" in read.warnings
+    assert "2 labels 'Odd' outside the taxonomy (kept as written)" in read.warnings
     assert read.skipped == ()
 
 

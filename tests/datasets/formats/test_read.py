@@ -20,7 +20,7 @@ def test_unknown_content_lists_the_known_formats(tmp_path: Path) -> None:
 
 def test_ambiguous_format_is_not_guessed(tmp_path: Path) -> None:
     path = write(tmp_path / "thing.json", {"video_id": "cup", "glitches": [], "results": {"cup": []}})
-    message = "fits the formats robogaze_release and activitynet; name the right one with --format"
+    message = "fits the formats robogaze_release and activitynet; give the right format with --format"
     with pytest.raises(InputError, match=message):
         read_annotations(path)
     assert [annotation.clip_id for annotation in read_annotations(path, format="robogaze_release").annotations] == [
@@ -140,7 +140,8 @@ def test_a_folder_of_runs_is_no_run_and_the_error_names_them(tmp_path: Path) -> 
         write(tmp_path / name / "run.json", {})
         write(tmp_path / name / "reports" / "cup.json", report("cup"))
     write(tmp_path / "comparison.json", {})
-    with pytest.raises(InputError, match=f"is no run folder but holds the runs new, old; name one of them: {tmp_path}"):
+    message = f"is not a run folder but holds the runs new, old; use one of these runs, for example {tmp_path}/new"
+    with pytest.raises(InputError, match=message):
         find_files(tmp_path)
     assert [annotation.clip_id for annotation in read_annotations(tmp_path / "new").annotations] == ["cup"]
 

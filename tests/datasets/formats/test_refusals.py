@@ -58,14 +58,14 @@ CHANGES: tuple[Change, ...] = (
     ("report", ("events", 0, "severity"), GONE, "events.0.severity", "Field required"),
     ("robogaze_demo", (*_DEMO, "severity"), GONE, "clips.0.events.0.severity", "Field required"),
     ("robogaze_demo", (*_DEMO, "description"), GONE, "clips.0.events.0.description", "Field required"),
-    ("robogaze_release", (*_RELEASE, "severity"), GONE, "glitches.0.severity", "Field required; null means"),
+    ("robogaze_release", (*_RELEASE, "severity"), GONE, "glitches.0.severity", "Field required; null means that"),
     ("robogaze_release", (*_RELEASE, "severity"), 0, "glitches.0.severity", "Input should be greater than or equal"),
     ("robogaze_release", (*_RELEASE, "glitch_type"), GONE, "glitches.0.glitch_type", "Field required"),
     ("robogaze_release", (*_RELEASE, "description"), GONE, "glitches.0.description",
      "Field required unless there is a note"),
     ("robogaze_release", ("video_id",), GONE, "video_id", "Field required"),
     ("videoglitchbench", (0, "time_nodes"), GONE, "0.time_nodes", "Field required"),
-    ("gbqa", ("bugs", 0, "observed_fault"), GONE, "bugs.0", "a bug needs a text under one of"),
+    ("gbqa", ("bugs", 0, "observed_fault"), GONE, "bugs.0", "a bug needs a text under one of these keys: "),
     ("activitynet", (*_NET, "label"), GONE, "database.cup.annotations.0.label", "Field required"),
     ("activitynet", ("database", "cup", "annotations"), GONE, "database.cup.annotations", "Field required"),
     ("label_studio", (*_STUDIO, "result", 0, "value", "ranges"), [],
@@ -81,17 +81,20 @@ CHANGES: tuple[Change, ...] = (
     ("via", ("view", "1", "fid_list"), ["1", "2"], "view.1.fid_list", "expected a view of one video, not of 2"),
     # Spans go forward, within the clip.
     ("report", ("events", 0, "spans"), [[2.5, 1.0]], "events.0.spans.0", "a span must end after it starts"),
-    ("report", ("events", 0, "spans"), [[1.0, 4.5]], "", "E1 lies outside the clip's 4.000 s"),
-    ("robogaze_demo", (*_DEMO, "end_s"), 0.5, "clips.0.events.0.end_s", "the span ends at 0.5 s, before it starts"),
+    ("report", ("events", 0, "spans"), [[1.0, 4.5]], "", "E1 lies outside the clip, which is 4.000 s long"),
+    ("robogaze_demo", (*_DEMO, "end_s"), 0.5, "clips.0.events.0.end_s",
+     "the span ends at 0.5 s, which is before its start"),
     ("robogaze_demo", (*_DEMO, "start_s"), -1, "clips.0.events.0.start_s", "-1 s is before the start of the clip"),
-    ("robogaze_release", (*_RELEASE, "end_frame"), 8, "glitches.0.end_frame", "the span ends before frame 8, but"),
+    ("robogaze_release", (*_RELEASE, "end_frame"), 8, "glitches.0.end_frame",
+     "the span starts with frame 16, but ends before frame 8"),
     ("robogaze_release", (*_RELEASE, "end_frame"), 99, "glitches.0.end_frame", "frame 99 is not in the clip, which"),
-    ("videoglitchbench", (0, "time_nodes", 0, 0), [3, 2], "0.time_nodes.0.0.1", "the span ends at 2 s, before it"),
+    ("videoglitchbench", (0, "time_nodes", 0, 0), [3, 2], "0.time_nodes.0.0.1",
+     "the span ends at 2 s, which is before its start"),
     ("videoglitchbench", (0, "time_nodes", 0, 0), [3], "0.time_nodes.0.0", "List should have at least 2 items"),
     ("activitynet", (*_NET, "segment"), [5, 6], "database.cup.annotations.0.segment.0", "5 s is after the end of"),
     ("label_studio", (*_STUDIO, "result", 0, "value", "ranges", 0, "start"), 0,
      "0.annotations.0.result.0.value.ranges.0.start", "there is no frame -1"),
-    ("via", (*_VIA, "z"), [2.5, 1.0], "metadata.1_0.z.1", "the span ends at 1 s, before it starts at 2.5 s"),
+    ("via", (*_VIA, "z"), [2.5, 1.0], "metadata.1_0.z.1", "the span ends at 1 s, which is before its start at 2.5 s"),
     # A clip does not contradict itself.
     ("via", ("metadata", "1_9"), {"vid": "1", "z": [], "av": {"4": "0"}}, "metadata.1_9.av.4",
      "a clip with segments cannot be clean"),
@@ -106,9 +109,10 @@ CHANGES: tuple[Change, ...] = (
     ("videoglitchbench", (0, "no_bugs"), True, "0.no_bugs", "this contradicts 1 bugs"),
     ("videoglitchbench", (0, "time_nodes"), [], "0.time_nodes", "there are 0 entries for 1 bugs"),
     ("videoglitchbench", (0, "studio_name"), "x", "0", "game_name and studio_name could both be the title"),
-    ("gbqa", ("game_name",), GONE, "", "expected one name of the tested title, in a key such as game_name, not none"),
+    ("gbqa", ("game_name",), GONE, "",
+     "expected one name of the tested title, in a key such as game_name; found: none"),
     ("gbqa", ("other_name",), "pan", "",
-     "expected one name of the tested title, in a key such as game_name, not cup, pan"),
+     "expected one name of the tested title, in a key such as game_name; found: cup, pan"),
     ("label_studio", (*_STUDIO, "result", 0, "value", "timelinelabels"), ["a", "b"],
      "0.annotations.0.result.0.value.timelinelabels", "a region must have one label, not 2"),
     ("robogaze_demo", ("clips", 0, "clip_id"), "", "clips.0", "'' is not a valid clip id"),
@@ -169,7 +173,7 @@ def test_invalid_value_is_refused_with_file_line_and_key(
     with pytest.raises(InputError) as refused:
         read_annotations(path, **sample.options)
     assert str(refused.value).startswith(f"{where}{why}")
-    assert str(refused.value).endswith("; --lenient skips what does not fit")
+    assert str(refused.value).endswith("; use --lenient to skip what does not fit")
     read = read_annotations(path, lenient=True, **sample.options)
     assert [annotation.clip_id for annotation in read.annotations] == [sample.clip_ids[1]]
     (left,) = read.skipped
@@ -179,14 +183,14 @@ def test_invalid_value_is_refused_with_file_line_and_key(
 ROWS = (
     (CSV.replace("1.0,2.5", "1.0,nan"), 2, "end_s", NUMBER),
     (CSV.replace("1.0,2.5", "1_0,2.5"), 2, "start_s", NUMBER),
-    (CSV.replace("1.0,2.5", "2.5,1.0"), 2, "end_s", "the span ends at 1 s, before it starts at 2.5 s"),
+    (CSV.replace("1.0,2.5", "2.5,1.0"), 2, "end_s", "the span ends at 1 s, which is before its start at 2.5 s"),
     (CSV.replace("1.0,2.5", ",2.5"), 2, "end_s", "expected start_s and end_s, or start_frame and end_frame"),
     (CSV.replace(",4,", ",4.5,"), 2, "severity", WHOLE),
     (CSV.replace(",4,", ",severe,"), 2, "severity", WHOLE),
     (CSV.replace(",4,", ",6,"), 2, "severity", "Input should be less than or equal to 5"),
     (CSV.replace(",0.75,", ",75,"), 2, "confidence", "Input should be less than or equal to 1"),
     (CSV.replace("pot,,", ",matter,"), 3, "clip_id", "Field required"),
-    (CSV.replace("\npot,,,,", "\ncup,,,,"), None, "", "a clip with events needs an event in each of its rows"),
+    (CSV.replace("\npot,,,,", "\ncup,,,,"), None, "", "every row of a clip with events must have an event"),
 )
 
 
@@ -200,7 +204,7 @@ def test_invalid_cell_is_refused_with_line_and_column(
         read_annotations(path)
     assert str(refused.value).startswith(f"{where}{why}")
     (left,) = read_annotations(path, lenient=True).skipped
-    assert str(refused.value) == f"{left}; --lenient skips what does not fit"
+    assert str(refused.value) == f"{left}; use --lenient to skip what does not fit"
 
 
 def test_invalid_jsonl_line_is_refused_with_its_number(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_other_files_are_counted(tmp_path: Path) -> None:
     write(tmp_path / "cup" / "report.json", report("cup"))
     write(tmp_path / "cup" / "notes.json", {})
     write(tmp_path / "pot.json", report("pot"))
-    assert read_annotations(tmp_path).warnings == ("2 files not named report.json, not read",)
+    assert read_annotations(tmp_path).warnings == ("2 files with a name other than report.json (not read)",)
 
 
 def test_annotations_are_yielded_before_a_later_error(tmp_path: Path) -> None:

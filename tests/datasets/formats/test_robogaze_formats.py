@@ -142,7 +142,7 @@ def test_reference_frames_use_the_times_of_the_prediction(tmp_path: Path) -> Non
     write(tmp_path / "out" / "sim" / "4" / "report.json", release_report("4"))
     path = write(tmp_path / "gt" / "sim__4.json", reference("sim__4", person_glitch(end_frame=64)))
     with pytest.raises(
-        InputError, match=r"sim__4\.json:8: glitches\.0\.start_frame: frames are converted to seconds, but "
+        InputError, match=r"sim__4\.json:8: glitches\.0\.start_frame: frame numbers must be converted to seconds, but "
     ):
         read_annotations(path.parent)
     predictions = read_annotations(tmp_path / "out")
@@ -177,7 +177,7 @@ def test_glitch_with_equal_frames_is_one_frame(tmp_path: Path) -> None:
     glitch = release_glitch(start_frame=63, end_frame=63)
     read = read_annotations(write(tmp_path / "report.json", release_report("4", glitch)))
     assert read.annotations[0].findings[0].spans == (Span(63 / 16, 4.0),)
-    assert read.warnings == ("1 span with the same first and end frame, read as that one frame",)
+    assert read.warnings == ("1 span with the same first and end frame (read as this one frame)",)
 
 
 def test_half_a_span_is_refused(tmp_path: Path) -> None:

@@ -31,9 +31,9 @@ def test_seconds_are_kept_as_written() -> None:
     ("start", "end", "place", "why"),
     [
         (-0.1, 1.0, START, "-0.1 s is before the start of the clip"),
-        (2.0, 1.0, END, "the span ends at 1 s, before it starts at 2 s"),
-        (4.0, 5.0, START, "4 s is after the end of the clip at 4 s; times are in seconds"),
-        (139.0, 150.0, START, "139 s is after the end of the clip at 4 s; times are in seconds"),
+        (2.0, 1.0, END, "the span ends at 1 s, which is before its start at 2 s"),
+        (4.0, 5.0, START, "4 s is after the end of the clip at 4 s; times must be in seconds"),
+        (139.0, 150.0, START, "139 s is after the end of the clip at 4 s; times must be in seconds"),
     ],
 )
 def test_reversed_span_or_start_outside_the_clip_is_refused(
@@ -49,7 +49,7 @@ def test_end_after_the_clip_is_kept_and_counted() -> None:
     known = TimeAxis(log.count, duration_s=8.69)
     assert known.seconds(1, 8.7, START, END) == Span(1, 8.7)
     known.seconds(1, 8.69, START, END)
-    assert log.warnings == ("1 span continuing after the end of the clip, kept as written",)
+    assert log.warnings == ("1 span with an end after the end of the clip (kept as written)",)
 
 
 # One frame.
@@ -67,8 +67,8 @@ def test_empty_span_without_frame_times_uses_the_rate() -> None:
     assert known.seconds(12, 12, START, END) == Span(12, 12.25)
     assert known.frames(8, 8, START, END) == Span(2.0, 2.25)
     assert log.warnings == (
-        "1 span of zero length, read as one frame",
-        "1 span with the same first and end frame, read as that one frame",
+        "1 span of zero length (read as one frame)",
+        "1 span with the same first and end frame (read as this one frame)",
     )
 
 
@@ -92,7 +92,7 @@ def test_frames_use_the_frame_times_of_the_clip() -> None:
     ("first", "end", "place", "why"),
     [
         (-1, 3, START, "there is no frame -1"),
-        (3, 2, END, "the span ends before frame 2, but starts with frame 3"),
+        (3, 2, END, "the span starts with frame 3, but ends before frame 2"),
         (3, 6, END, "frame 6 is not in the clip, which has 5 frames"),
         (6, 7, START, "frame 6 is not in the clip, which has 5 frames"),
         (5, 5, END, "frame 6 is not in the clip, which has 5 frames"),
@@ -106,7 +106,8 @@ def test_reversed_or_missing_frames_are_refused(first: int, end: int, place: tup
 
 def test_frames_without_a_rate_are_refused() -> None:
     with pytest.raises(
-        FormatError, match="frames are converted to seconds, but the clip's frame rate is not known; give it with --fps"
+        FormatError,
+        match="frame numbers must be converted to seconds, but the clip's frame rate is not known; give it with --fps",
     ):
         axis().frames(1, 2, START, END)
 

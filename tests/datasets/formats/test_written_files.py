@@ -371,9 +371,9 @@ def test_tables_give_the_part_with_the_video(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("to", "report", "reason"),
     [
-        ("label-studio", uneven(), "without a constant frame rate, which the format cannot express"),
-        ("label-studio", part_of_a_video(), "a part of a longer video, which the format cannot express"),
-        ("via", part_of_a_video(), "a part of a longer video, which the format cannot express"),
+        ("label-studio", uneven(), "without the constant frame rate that the format needs"),
+        ("label-studio", part_of_a_video(), "cut from a longer video, which the format cannot express"),
+        ("via", part_of_a_video(), "cut from a longer video, which the format cannot express"),
     ],
 )
 def test_clips_that_a_format_cannot_express_are_left_out(to: str, report: Report, reason: str, tmp_path: Path) -> None:

@@ -231,7 +231,7 @@ SAMPLES: Mapping[str, Sample] = {
         {
             "videos/3.mp4": "is listed in metadata.csv, but does not exist",
             "videos/4.mp4": "is not listed in metadata.csv",
-            "video_layout.txt": "text about the views, which is not read; give the layout in the manifest",
+            "video_layout.txt": "text about the views (this text is not read; give the layout in the manifest)",
         },
     ),
     "videofolder": Sample(
@@ -258,7 +258,7 @@ SAMPLES: Mapping[str, Sample] = {
             "Kitchen/cup.mp4": {"clip_id": "Kitchen/cup", "instruction": "Kitchen", "task_family": "Kitchen"},
         },
         {
-            "stray.mp4": "is not in the folder of a title",
+            "stray.mp4": "is not directly in a folder that is named after a title",
             "groundtruth.json": "annotations; use them with robogaze evaluate --reference",
         },
     ),

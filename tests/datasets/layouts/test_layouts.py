@@ -50,7 +50,7 @@ def test_parquet_without_pyarrow_names_the_extra(tmp_path: Path, monkeypatch: py
 def test_unknown_columns_are_named_in_a_remark(tmp_path: Path) -> None:
     SAMPLES["table"].make(tmp_path)
     (remark,) = import_clips(tmp_path / "clips.jsonl").remarks
-    assert remark == "clips.jsonl: columns that a manifest does not have, left out: seed"
+    assert remark == "clips.jsonl: columns that were left out, because a manifest does not have them: seed"
 
 
 def test_table_gives_layout_and_initial_frame(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_table_row_can_be_a_part_of_a_video(kind: str, tmp_path: Path) -> None:
     ("row", "message"),
     [
         ({"path": 3}, "path or file_name or video or video_path must be the path of a video"),
-        ({"prompt": "Stir"}, "no column names the videos"),
+        ({"prompt": "Stir"}, "no column has the paths of the videos"),
         ({"path": "cup.mp4", "prompt": ["Stir"]}, "instruction: "),
         ({"path": "cup.mp4", "layout": "2x2"}, "layout: "),
     ],
@@ -178,7 +178,7 @@ def test_one_archive_equals_a_folder_of_one(tmp_path: Path) -> None:
 def test_nothing_is_unpacked_outside_the_folder(tmp_path: Path) -> None:
     path = tar(tmp_path / "a.tar", **{"../../evil__mp4": b"x", "/abs__mp4": b"x", "good__mp4": b"x"})
     found = import_clips(path)
-    assert [ignored.reason for ignored in found.ignored] == ["its name leads out of the archive"] * 2
+    assert [ignored.reason for ignored in found.ignored] == ["its name is a path outside the archive"] * 2
     unpack(found, tmp_path / "deep/clips")
     assert [path.name for path in (tmp_path / "deep").rglob("*.mp4")] == ["good.mp4"]
     assert not list(tmp_path.glob("*.mp4"))
@@ -199,5 +199,5 @@ def test_truncated_archive_or_invalid_json_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"a\.tar/c0: the text or the JSON of the clip cannot be read"):
         import_clips(path)
     path.write_bytes(tar(path, c0__mp4=bytes(4096)).read_bytes()[:2000])
-    with pytest.raises(InputError, match=r"a\.tar is not a tar file that can be read to its end"):
+    with pytest.raises(InputError, match=r"a\.tar cannot be read to its end as a tar file"):
         import_clips(path)

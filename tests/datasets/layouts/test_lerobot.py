@@ -79,7 +79,7 @@ def test_parts_are_kept_in_the_manifest_with_unique_ids(tmp_path: Path) -> None:
 def test_shared_file_without_timestamps_is_refused(tmp_path: Path) -> None:
     v3(tmp_path, {0: 0, 1: 0}, timed=False)
     with pytest.raises(
-        InputError, match=r"file-000\.mp4 contains several episodes, and meta/episodes gives them no time"
+        InputError, match=r"file-000\.mp4 contains several episodes, but meta/episodes gives no timestamps"
     ):
         import_clips(tmp_path)
 
@@ -128,4 +128,6 @@ def test_invalid_description_is_refused_by_name(old: str, new: str, message: str
 
 def test_several_tasks_of_an_episode_give_a_remark(tmp_path: Path) -> None:
     SAMPLES["lerobot"].make(tmp_path)
-    assert import_clips(tmp_path).remarks == ("some episodes have several tasks; the first is the instruction",)
+    assert import_clips(tmp_path).remarks == (
+        "some episodes have several tasks; their first task is used as the instruction",
+    )

@@ -119,7 +119,7 @@ def test_without_motion_and_objects_only_pictures_are_changed(tmp_path: Path, co
     for name in ("hold", "skip", "reverse"):
         assert reasons[name] in ("too little moves", "no frames follow")
     assert reasons["cover"] == "too little moves to be hidden"
-    assert reasons["cut"] == "nothing moves where the clip would end"
+    assert reasons["cut"] == "nothing moves at the time when the clip would end"
     assert reasons["erase"] == reasons["paste"] == reasons["tint"] == "no compact object differs from its surroundings"
     assert reasons["other_hand"] == "the instruction has no matching words"
     assert not reasons.keys() & {"smear", "darken", "shake", "blocks", "tear"}

@@ -63,7 +63,7 @@ def test_glitches_are_selected_by_name(config: PlantingConfig) -> None:
     [
         ("planter: erase", "planter: rub_out", "unknown planter 'rub_out'; known: smear, "),
         ("type: disappearance", "type: theft", "'theft' is not in the taxonomy"),
-        ("severity: {3: 0.0, 5: 0.5}", "severity: {3: 0.1}", "no level applies from strength 0"),
+        ("severity: {3: 0.0, 5: 0.5}", "severity: {3: 0.1}", "one level must apply from strength 0"),
         (
             "severity: {3: 0.0, 5: 0.5}",
             "severity: {3: 0.5, 5: 0.0}",
@@ -73,7 +73,7 @@ def test_glitches_are_selected_by_name(config: PlantingConfig) -> None:
         ("{where}", "{whither}", "unknown field {whither}"),
         ("{where}", "{where", "is not a valid format string"),
         ("planter: erase", "planter: reword", "reword needs 'instruction_change'"),
-        ("planter: reword", "planter: cover", "reword needs 'instruction_change', and no other planter has it"),
+        ("planter: reword", "planter: cover", "reword needs 'instruction_change'; no other planter may have"),
         ("(?P<slot>cup|pot)", "(cup|pot)", "needs the group 'slot'"),
         ("(?P<slot>cup|pot)", "(?P<slot>cup|pot", "is not a regular expression"),
         ("      replacements: [cup, pot]\n", "", "is required with the group 'slot'"),
@@ -91,7 +91,7 @@ def test_an_invalid_file_is_an_error_with_its_line(tmp_path: Path, old: str, new
 
 def test_two_glitches_of_one_planter_need_names(tmp_path: Path) -> None:
     again = PLANT.split("glitches:\n")[1]
-    with pytest.raises(DomainError, match="'erase' is used twice; give each glitch a name"):
+    with pytest.raises(DomainError, match="'erase' is used twice; give each glitch a different name"):
         load_planting_config(kitchen(tmp_path, PLANT + again))
     named = kitchen(tmp_path / "b", PLANT + again.replace("- planter", "- name: other\n    planter"))
     assert list(load_planting_config(named).glitches) == ["erase", "other"]
@@ -100,5 +100,6 @@ def test_two_glitches_of_one_planter_need_names(tmp_path: Path) -> None:
 def test_a_secondary_dimension_is_another_one_of_the_taxonomy(tmp_path: Path) -> None:
     for name in ("taste", "consistency"):
         text = PLANT.replace("    severity", f"    secondary: [{name}]\n    severity")
-        with pytest.raises(DomainError, match=f"'{name}' is not another dimension"):
+        message = f"'{name}' is not a dimension of the domain, or is the glitch's own dimension"
+        with pytest.raises(DomainError, match=message):
             load_planting_config(kitchen(tmp_path / name, text))

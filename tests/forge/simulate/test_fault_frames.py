@@ -60,12 +60,12 @@ def test_an_edit_that_does_nothing_has_no_frames(spec: ClipSpec, renderer: Rende
 
 def test_an_edit_that_changes_another_body_is_rejected(spec: ClipSpec, renderer: Renderer) -> None:
     edited = with_edit(spec, replace(raised(spec, 20, 31), bodies=("table",)))
-    assert problem(edited, renderer) == "bodies differ from the twin that the edit does not name"
+    assert problem(edited, renderer) == "bodies that the edit does not name differ from the twin"
 
 
 def test_an_invisible_fault_is_rejected(spec: ClipSpec, renderer: Renderer) -> None:
     tiny = with_edit(spec, raised(spec, 20, 31, by_m=3e-4))
-    assert problem(tiny, renderer) == "the event is not visibly different from the twin"
+    assert problem(tiny, renderer) == "the event shows no visible difference from the twin"
     hidden = spec.sampled.setup.hidden_objects[0].name
     assert problem(with_edit(spec, replace(raised(spec, 20, 31), bodies=(hidden,))), renderer)
 

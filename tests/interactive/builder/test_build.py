@@ -157,8 +157,8 @@ def test_a_folder_with_something_else_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"bugs": {"trivial": 1}}, "bugs are easy, medium, hard, not trivial"),
-        ({"bugs": {"easy": 0}}, "bugs must be 1 to 12 in all"),
+        ({"bugs": {"trivial": 1}}, "the difficulty of a bug must be one of easy, medium, hard; found: trivial"),
+        ({"bugs": {"easy": 0}}, "the total number of bugs must be from 1 to 12"),
         ({"target": 1.5}, r"target must be in \[0, 1\], not 1.5"),
     ],
 )
@@ -225,7 +225,7 @@ def test_an_environment_whose_bugs_the_agent_finds_is_ready(tmp_path: Path) -> N
     said: list[str] = []
     built = build(tmp_path, entries, said, bugs={"easy": 1}, target=1.0)
     assert (built.found, built.reached) == ((1.0,), True)
-    assert said[-1] == "preliminary agent: 1.00 of 1 bugs"
+    assert said[-1] == "the preliminary agent found a share of 1.00 of the 1 bugs"
     assert (tmp_path / "vault" / "build" / "preliminary-0" / "run" / "reports").is_dir()
 
 

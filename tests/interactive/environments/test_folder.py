@@ -38,7 +38,7 @@ def test_switches_choose_the_bugs_of_a_build(switches: str, bugs: str) -> None:
 
 @pytest.mark.parametrize("switches", ["a", "+", "dirty", "clean+a", "+a ", "--a"])
 def test_other_switches_are_refused(switches: str) -> None:
-    with pytest.raises(InputError, match=r"is not a build: use clean, \+BUG or -BUG with the bugs a, b, c"):
+    with pytest.raises(InputError, match=r"is not a build; use clean, \+BUG or -BUG, where BUG is one of: a, b, c"):
         parse_switches(switches, BUGS)
 
 
@@ -111,7 +111,7 @@ def without(name: str) -> Callable[[Path], None]:
 FAULTS = {
     "no walkthrough": (without("walkthrough.json"), r"walkthrough.json: this file is missing"),
     "no design": (without("design.md"), r"design.md: this file is missing"),
-    "no bugs": (without("bugs/1.json"), r"has no bugs/VERSION.json"),
+    "no bugs": (without("bugs/1.json"), r"has no list of bugs: the file bugs/VERSION.json is missing"),
     "no faults": (without("faults.yaml"), r"faults.yaml: this file is missing"),
     "an unknown engine": (
         changed("world.yaml", "engine: rooms", "engine: maze"),
@@ -119,7 +119,7 @@ FAULTS = {
     ),
     "a bug without changes": (
         changed("faults.yaml", "dropped:", "other:"),
-        "faults.yaml: no changes are given for dropped of bugs/1.json",
+        "faults.yaml: changes are missing for these bugs of bugs/1.json: dropped",
     ),
     "a change of nothing": (
         changed("faults.yaml", "needs, 1,", "needs, 7,"),

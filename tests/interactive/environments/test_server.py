@@ -69,7 +69,11 @@ def test_a_screen_is_in_the_reply() -> None:
     ("path", "body", "message"),
     [
         ("command", {"command": "look"}, "game_id: Field required"),
-        ("command", {"game_id": "gone", "command": "look"}, "no session has this game_id; start one at /api/agent/new"),
+        (
+            "command",
+            {"game_id": "gone", "command": "look"},
+            "there is no session with this game_id; start a session at /api/agent/new",
+        ),
         ("command", {"game_id": ["a"], "command": "look"}, "game_id: Input should be a valid string"),
         ("command", ["look"], "Input should be an object"),
         ("code/read", {}, "path: Field required"),

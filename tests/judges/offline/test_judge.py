@@ -148,11 +148,11 @@ def test_its_note_gives_its_measured_agreement(judge: OfflineJudge) -> None:
     found = STORED["held_out"]
     low, high = found["pearson"]["low"], found["pearson"]["high"]
     assert f"Pearson {found['pearson']['value']:.2f} [{low:.2f}, {high:.2f}]" in judge.note
-    assert f"{found['pearson_unseen_words']['value']:.2f} where the words are new to it" in judge.note
+    assert f"{found['pearson_unseen_words']['value']:.2f} if the words are new to the judge" in judge.note
     assert f"{found['pairs']} held-out pairs" in judge.note
     other = found["auc_other_object"]
-    assert f"another object at AUC {other['value']:.2f} [{other['low']:.2f}, {other['high']:.2f}]" in judge.note
-    assert "written and rated by the project and not by a study with people" in judge.note
+    assert f"another object: AUC {other['value']:.2f} [{other['low']:.2f}, {other['high']:.2f}]" in judge.note
+    assert "which the project wrote and rated (not a study with people)" in judge.note
 
 
 def test_it_does_better_than_counting_words() -> None:

@@ -31,13 +31,13 @@ def three() -> list[ClipAnnotation]:
 
 async def test_the_headline_has_kappa_interval_and_the_events_to_be_settled() -> None:
     sentence = agreement_headline(await agreed(*three()))
-    assert sentence.startswith("3 annotators agree on whether a clip is faulty with a kappa of ")
-    assert sentence.endswith("; 1 event to be settled by a person.")
+    assert sentence.startswith("3 annotators. Agreement on whether a clip is faulty: kappa ")
+    assert sentence.endswith(" To be settled by a person: 1 event.")
 
 
 async def test_without_a_shared_clip_the_headline_says_so() -> None:
     sentence = agreement_headline(await agreed(annotation("ann", "a"), annotation("bob", "b")))
-    assert sentence == "2 annotators, but no clip that two of them completed, so agreement cannot be measured."
+    assert sentence == "2 annotators, but no two annotators completed the same clip, so agreement cannot be measured."
 
 
 async def test_clips_with_open_events_are_first_and_every_annotator_is_a_side(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_both_play_on_one_clock_and_the_shorter_waits_at_its_end(visit: Callable
     assert second == pytest.approx(min(first, SHORT / FPS), abs=0.15)
     opened.expect(lambda: opened.page.get_by_role("button", name="▶ play").count() == 1)
     opened.page.keyboard.press(" ")
-    opened.expect(lambda: "over at 2.50 s" in opened.page.locator(".screen").nth(1).inner_text())
+    opened.expect(lambda: "the clip ended at 2.50 s" in opened.page.locator(".screen").nth(1).inner_text())
     assert opened.page.evaluate(f"({TIMES})[1]") == pytest.approx(SHORT / FPS, abs=0.1)
 
 
@@ -230,7 +230,7 @@ def test_a_missing_video_is_named_and_the_other_plays_on(
     (tmp_path / "old" / "clip.mp4").unlink()
     opened = open_page(index, STACK)
     opened.wait("document.querySelectorAll('video').length === 1")
-    opened.expect(lambda: "../old/clip.mp4: it is missing" in opened.page.locator(".screen").first.inner_text())
+    opened.expect(lambda: "../old/clip.mp4: the video is missing" in opened.page.locator(".screen").first.inner_text())
     opened.problems.clear()
     opened.page.keyboard.press(" ")
     opened.wait("document.querySelector('video').currentTime > 1")

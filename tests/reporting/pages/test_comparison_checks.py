@@ -28,10 +28,10 @@ def with_metadata(judged: Run, **values: Any) -> Run:
 def test_undecided_clips_are_counted_with_the_rate_they_allow() -> None:
     good, bad = sentences(clean_and_faulty("a", "++-?~"), clean_and_faulty("b", "+++"))
     assert bad[0] == (
-        "a: 1 partial and 1 unscored of 5 clips; depending on these, the clean rate is between 0.400 and 0.800."
+        "a: 1 partial and 1 unscored of 5 clips; depending on these clips, the clean rate is between 0.400 and 0.800."
     )
     assert sentences(clean_and_faulty("a", "++-oo"))[1][0] == (
-        "a: 2 undecided of 5 clips; depending on these, the clean rate is between 0.400 and 0.800."
+        "a: 2 undecided of 5 clips; depending on these clips, the clean rate is between 0.400 and 0.800."
     )
     assert bad[1].startswith("b: 2 missing of 5 clips;")
     assert not any("none is missing" in sentence for sentence in good)
@@ -43,25 +43,27 @@ def test_undecided_clips_are_counted_with_the_rate_they_allow() -> None:
 def test_the_first_check_defines_clean() -> None:
     good, _ = sentences(clean_and_faulty("a", "+-"))
     assert good[0] == (
-        "Clean: complete, nothing found, every dimension examined or ruled out; other clips are never clean and stay "
-        "in n."
+        "A clip is clean if it is complete, nothing was found, and every dimension was examined or ruled out. Other "
+        "clips are never clean, but are counted in n."
     )
 
 
 def test_a_nothing_found_rate_is_no_clean_rate_and_names_its_dimensions() -> None:
     _, bad = sentences(without_a_model("a", "++-"), clean_and_faulty("b", "+-"))
     assert bad[0] == (
-        "Nothing found: complete and without events. Examined in every complete clip: colour. Other dimensions are "
-        "not covered, and no clip counts as clean. Incomplete clips stay in n."
+        "Nothing was found in a clip if it is complete and has no event. Examined in every complete clip: colour. "
+        "Other dimensions are not covered, and no clip counts as clean. Incomplete clips are also counted in n."
     )
-    assert bad[1] == "b: 1 missing of 3 clips; depending on these, the nothing-found rate is between 0.333 and 0.667."
+    assert bad[1] == (
+        "b: 1 missing of 3 clips; depending on these clips, the nothing-found rate is between 0.333 and 0.667."
+    )
     _, bad = sentences(without_a_model("a", "+", covers=covered(partial=["colour"])))
     assert "No dimension was examined in every complete clip. Other dimensions are not covered" in bad[0]
 
 
 def test_clips_that_cannot_be_assigned_to_a_run_are_counted() -> None:
     good, bad = sentences(run("a", account("a-p"), unplaced=2), run("b", account("b-p"), unplaced=2))
-    assert "2 unreadable clips that cannot be assigned to a run; not in any number." in bad
+    assert "Left out of all numbers, because the run is not known: 2 unreadable clips." in bad
     assert not any("none is missing" in sentence for sentence in good)
 
 
@@ -109,8 +111,8 @@ def test_fingerprints_are_the_same_or_listed() -> None:
 def test_clips_without_a_partner_and_severities_are_counted() -> None:
     one, other = clean_and_faulty("a", "+-+"), clean_and_faulty("b", "-", severity=None)
     bad = sentences(one, other)[1]
-    assert "Clips without a partner, not in any difference: b 0 and a 2." in bad
-    assert "1 event without a severity: not in the load." in bad
+    assert "Clips without a partner, left out of all differences: b 0 and a 2." in bad
+    assert "1 event without a severity: left out of the load." in bad
 
 
 def test_rules_of_a_gate_pass_or_fail() -> None:

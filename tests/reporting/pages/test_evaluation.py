@@ -80,7 +80,7 @@ def test_the_headline_of_several_systems_names_the_best_and_its_equals(domain: D
 def test_the_judge_is_named_once_and_the_limits_are_folded(index: Path) -> None:
     text = page_words(index.read_text())
     assert text.count("Judge half: Rates every pair 0.5.") == 1
-    assert text.index("Before you trust this") < text.index("Judge half")
+    assert text.index("Before you trust these results") < text.index("Judge half")
     assert "Warning: 3 units" in text
 
 

@@ -32,7 +32,7 @@ def test_a_report_shows_its_commands_and_links_to_the_steps_that_show_it(tmp_pat
 def test_every_step_has_its_prediction_reply_and_surprise(tmp_path: Path) -> None:
     page = page_of(tmp_path)
     assert page.count("Predicted: it is done") == 3
-    assert "Not as predicted: the lamp is still listed" in page
+    assert "Different from the prediction: the lamp is still listed" in page
     assert "to reproduce H1" in page
     assert page.count(" surprising") == 1
 
@@ -47,8 +47,8 @@ def test_a_suspicion_that_did_not_show_again_is_shown_apart_with_its_reason(tmp_
     ]
     asyncio.run(played(tmp_path / "run", f"scripted:{script(tmp_path / 'script.yaml', answers)}"))
     page = write_plays_page(tmp_path / "run", load_domain("interactive")).path.read_text(encoding="utf-8")
-    assert "Nothing was reported. That does not show that there is no fault." in page
-    assert "Suspected and not reported: 1" in page
+    assert "No fault was reported. The environment may still have faults." in page
+    assert "Suspected, but not reported: 1" in page
 
 
 def test_text_from_models_and_environments_is_data(tmp_path: Path) -> None:
@@ -63,5 +63,5 @@ def test_a_damaged_trace_is_named(tmp_path: Path) -> None:
     page_of(tmp_path)
     (trace,) = (tmp_path / "run" / "plays").rglob("trace.jsonl")
     trace.write_text('{"step": "first"}\n')
-    with pytest.raises(InputError, match=r"trace\.jsonl is no trace of a play"):
+    with pytest.raises(InputError, match=r"trace\.jsonl is not a trace of a play"):
         write_plays_page(tmp_path / "run", load_domain("interactive"))

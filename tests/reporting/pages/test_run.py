@@ -31,9 +31,9 @@ def test_the_header_counts_every_clip(text: str) -> None:
     words = " ".join(unescape(re.sub(r"<[^>]+>", " ", text.split('<div class="desk">')[0])).split())
     for said in (
         "6 clips 2 faulty 1 clean 2 undecided 1 partial 1 unscored 1 unreadable",
-        "model calls 15", "cost at least $0.0042 (not known for 2 of 5)", "pipeline plain",
+        "model calls 15", "cost at least $0.0042 (not known for 2 of 5 values)", "pipeline plain",
         "vlm openai:big-model", "critic openai:big-model",
-        "clips examined Task Progress 2/5, Physical Plausibility 3/5 (partially 1), Picture Quality 3/5",
+        "clips examined Task Progress 2/5, Physical Plausibility 3/5 (1 only partially), Picture Quality 3/5",
         "1 of 6 clips unscored: no dimension could be examined",
         "1 clip clean in all 3 dimensions.",
         "1 clip undecided: no picture-quality fault found (1 of 3 dimensions examined).",
@@ -44,7 +44,7 @@ def test_the_header_counts_every_clip(text: str) -> None:
 def test_how_many_clips_ruled_a_dimension_out_is_counted_beside_those_that_examined_it(domain: Domain) -> None:
     report = make_report(domain, make_clip("a"), coverage=coverage("physics", "picture", ruled_out=["task"]))
     words = " ".join(unescape(re.sub(r"<[^>]+>", " ", render_html([page(report, None)], [], domain, "t"))).split())
-    assert "Task Progress 0/1 (ruled out 1), Physical Plausibility 1/1" in words
+    assert "Task Progress 0/1 (1 ruled out), Physical Plausibility 1/1" in words
 
 
 def test_every_entry_of_the_list_has_its_verdict(text: str) -> None:
@@ -138,7 +138,7 @@ def test_every_style_and_script_file_is_in_a_page() -> None:
 
 def test_a_page_can_be_made_of_unreadable_clips_alone(domain: Domain) -> None:
     text = render_html([], [UNREADABLE], domain, "t")
-    assert "nothing is known about any clip" in unescape(text)
+    assert "nothing is known about the clips" in unescape(text)
 
 
 def test_names_that_are_no_valid_text_can_still_be_written(reports: list[Report], domain: Domain) -> None:

@@ -349,8 +349,8 @@ def test_a_clip_that_is_a_part_of_its_file_is_shown_from_there_to_its_own_end(
     opened.wait("document.querySelector('video').currentTime > 2.5")
     opened.wait(f"document.querySelector('video').paused && ({SHOWN_FRAME})() === 47")
     opened.expect(lambda: "frame 31 of" in opened.text(".readout"))
-    opened.page.get_by_text("How this was made").click()
-    opened.expect(lambda: "1.00–3.00 s" in opened.page.get_by_role("row", name="part of that file").inner_text())
+    opened.page.get_by_text("How this report was made").click()
+    opened.expect(lambda: "1.00–3.00 s" in opened.page.get_by_role("row", name="part of the clip's file").inner_text())
 
 
 def test_a_claim_sheet_is_shown_beside_its_event_and_opens_on_its_own(

@@ -20,10 +20,10 @@ def test_everything_that_weakens_trust_is_named(reports: list[Report], domain: D
     said = sentences(False, *reports, domain=domain, unreadable=1)
     assert "1 of 6 clips unscored" in said
     assert "1 file could not be read" in said
-    assert "1 clip partial: undecided in Picture Quality; events there may be missing." in said
+    assert "1 clip partial: undecided in Picture Quality; events in these dimensions may be missing." in said
     assert "Not examined: Task Progress in 3 of 5 clips; Physical Plausibility in 1 of 5 clips; " in said
     assert "In 2 of 5 clips with a report, 27% to 61% of the frames were shown to no specialist" in said
-    assert "Of 15 recorded calls 1 failed and 0 got an invalid answer" in said
+    assert "Of 15 recorded calls, 1 failed and 0 got an invalid answer" in said
 
 
 def test_frames_that_could_not_be_measured_are_counted_though_the_clip_is_clean(domain: Domain) -> None:
@@ -35,8 +35,8 @@ def test_frames_that_could_not_be_measured_are_counted_though_the_clip_is_clean(
     reports = [make_report(domain, make_clip("a"), notes=notes), make_report(domain, make_clip("b"), notes=notes[1:2])]
     said = sentences(False, *reports, make_report(domain, make_clip("c")), domain=domain)
     assert said == (
-        "In 2 of 3 clips with a report some frames could not be measured, for up to 2 event types; faults in "
-        "those frames are missed (the notes of each clip name them)."
+        "In 2 of 3 clips with a report, some frames could not be measured, for up to 2 event types; faults in "
+        "these frames are missed (the notes of each clip name the frames)."
     )
 
 
@@ -71,15 +71,17 @@ def test_a_set_without_limits_passes_every_check(domain: Domain) -> None:
     assert "Every dimension was examined or ruled out in every clip with a report." in sentences(
         True, report, domain=domain
     )
-    assert "No report names frames that could not be measured." in sentences(True, report, domain=domain)
+    assert "No report mentions frames that could not be measured." in sentences(True, report, domain=domain)
 
 
 def test_another_version_of_the_domain_is_noticed(domain: Domain) -> None:
     other = domain.ref.with_(version="0.0.9", fingerprint="0" * 64)
     report = make_report(domain, make_clip("a")).with_(domain=other)
-    assert "1 report made with another version of the domain" in sentences(False, report, domain=domain)
+    assert "1 report made with a different version of the domain than this page" in sentences(
+        False, report, domain=domain
+    )
 
 
 def test_without_a_report_nothing_is_known(domain: Domain) -> None:
-    assert "nothing is known about any clip" in sentences(False, domain=domain, unreadable=1)
+    assert "nothing is known about the clips" in sentences(False, domain=domain, unreadable=1)
     assert sentences(True, domain=domain, unreadable=1) == ""

@@ -272,7 +272,7 @@ def test_the_worst_clip_is_first_and_open_at_its_worst_event(visit: Callable[...
 def test_caveats_are_one_line_that_opens(visit: Callable[..., Visit], report: Report) -> None:
     opened = visit(report.with_(unseen=((0, 10),), failures=()))
     line = opened.page.locator(".trust summary")
-    opened.expect(lambda: line.inner_text().startswith("Before you trust this"))
+    opened.expect(lambda: line.inner_text().startswith("Before you trust these results"))
     opened.place(".trust summary", "box.height < 30")
     sentence = opened.page.get_by_text("frames were shown to no specialist").last
     opened.expect(lambda: not sentence.is_visible())

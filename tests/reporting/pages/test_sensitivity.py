@@ -62,8 +62,8 @@ def measured(domain: Domain) -> tuple[Sensitivity, list[Report], list[Report]]:
 def test_the_headline_has_the_share_its_interval_and_the_alarms(robot: Domain) -> None:
     result, _, _ = measured(robot)
     assert sensitivity_headline(result, "ours") == (
-        "ours finds 0.500 [0.095, 0.905] n=2 of the planted glitches and notices 0.500 [0.095, 0.905] n=2; "
-        "1.000 [0.207, 1.000] n=1 of the untouched clips have alarms."
+        "Share of the planted glitches that ours finds: 0.500 [0.095, 0.905] n=2; share that it notices: "
+        "0.500 [0.095, 0.905] n=2. Share of the untouched clips with alarms: 1.000 [0.207, 1.000] n=1."
     )
 
 
@@ -80,7 +80,8 @@ def test_missing_reports_and_undecided_glitches_limit_the_result(robot: Domain, 
     page = sensitivity_page(*measured(robot), tmp_path / "ours", tmp_path, robot)
     assert [check.sentence for check in page.checks if not check.good] == [
         "1 clip without a report: their glitches are undecided.",
-        "1 glitch undecided, in no share; the share of found glitches is between 0.333 and 0.667, depending on these.",
+        "1 glitch undecided and left out of all shares. Depending on these glitches, the share of found glitches is "
+        "between 0.333 and 0.667.",
     ]
 
 

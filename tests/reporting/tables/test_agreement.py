@@ -37,7 +37,7 @@ async def test_the_first_table_holds_the_five_numbers_of_the_paper_and_what_they
     )  # fmt: skip
     assert [row[0] for row in found.rows] == ["overall"]
     notes = "\n".join(found.notes)
-    for said in ("ann and bob", "Both kappas are Cohen's kappa", "see events matched", "iou*similarity",
+    for said in ("ann and bob", "Both kappas are Cohen's kappa", "see the measure 'events matched'", "iou*similarity",
                  "95% percentile", "seed 0", "Judge words: Counts words."):  # fmt: skip
         assert said in notes
 
@@ -88,7 +88,7 @@ async def test_without_anything_to_compare_there_is_one_table() -> None:
     found = await tables(account("ann", "a", event(0, 4)), account("bob", "b"))
     assert found.keys() == {"agreement"}
     assert found["agreement"].notes == (
-        "Left out, with one annotator: 2 clips (a, b).",
+        "Left out, because only one annotator examined the clip: 2 clips (a, b).",
         "Undefined where no clip has two annotators: overall.",
     )
 
@@ -102,13 +102,14 @@ async def test_what_is_left_out_is_in_the_notes() -> None:
     found = await tables(*unreadable, *narrow, *nothing, *timeless, *more)
     notes = "\n".join(found["agreement"].notes)
     for said in (
-        "Left out, with one annotator: 1 clip (e).",
-        "Left out, not complete: 1 clip (f by ann).",
+        "Left out, because only one annotator examined the clip: 1 clip (e).",
+        "Left out, because the annotation is not complete: 1 clip (f by ann).",
         "Left out, because the annotators examined no dimension in common: 1 clip (c).",
-        "1 event set aside, in dimensions that not all annotators of the clip examined.",
-        "1 clip of unknown length left out of timeline alpha.",
+        "1 event left out, because some annotators of the clip did not examine the dimension.",
+        "Left out of timeline alpha, because the length is not known: 1 clip.",
         "1 pair of overlapping events without a judgement.",
-        "1 matched pair among them: with them description similarity is between 0.000 and 1.000.",
+        "1 matched pair without a judgement. Depending on these judgements, description similarity is between "
+        "0.000 and 1.000.",
     ):
         assert said in notes
     rows = [row[0] for row in found["human-ceiling-rows"].rows]
@@ -121,8 +122,8 @@ async def test_the_queue_names_the_clip_the_reasons_and_the_events() -> None:
     )["queue"]
     assert found.title == "To be settled by a person: 1 event"
     assert found.rows == (
-        (1, "a", "times overlap with an IoU of 0.50 only", "ann", "0.00-8.00 s", None, None, "the cup falls"),
-        (1, "a", "times overlap with an IoU of 0.50 only", "bob", "0.00-4.00 s", "x", 3, "the cup falls"),
+        (1, "a", "times overlap with an IoU of only 0.50", "ann", "0.00-8.00 s", None, None, "the cup falls"),
+        (1, "a", "times overlap with an IoU of only 0.50", "bob", "0.00-4.00 s", "x", 3, "the cup falls"),
     )
     assert "0 events settled without a person" in found.notes[0]
 
@@ -205,8 +206,8 @@ def test_ratings_are_a_table_and_json() -> None:
     sheet = ratings_table(found, 0.95, 100, 0)
     assert [row[0] for row in sheet.rows] == ["all units", "bug", "no"]
     notes = "\n".join(sheet.notes)
-    assert "1 unit of 4 left out: rated fewer than twice." in notes
-    assert "1 unit with two or more labels that are given equally often" in notes
+    assert "1 unit of 4 left out: fewer than two ratings." in notes
+    assert "1 unit with a tie: two or more labels are given equally often." in notes
     written = ratings_json(found)
     assert (written["units"], written["units_rated_once"], written["units_tied"]) == (4, 1, 1)
     assert written["per_label"].keys() == {"bug", "no"}

@@ -39,7 +39,8 @@ def test_the_leaderboard_is_in_order_and_carries_the_verdict() -> None:
 def test_undecided_clips_bound_the_difference_of_a_pair() -> None:
     notes = tables(compared("+-", "+?"))["r1-r0-pair"].notes
     assert notes[1] == (
-        "r1 against r0: the clean rates differ by +0.0 to +50.0 points for any verdicts of the undecided clips."
+        "r1 against r0: the clean rates differ by +0.0 to +50.0 points, depending on the verdicts of the "
+        "undecided clips."
     )
 
 
@@ -56,7 +57,8 @@ def test_without_a_model_every_table_speaks_of_a_nothing_found_rate() -> None:
     runs = [without_a_model(f"step_{n}000", signs) for n, signs in enumerate(("+---", "++--", "+++-"), start=1)]
     found = {table.name: table for table in comparison_tables(compare(runs, ComparisonConfig(resamples=20)))}
     assert found["leaderboard"].columns[3] == "nothing-found rate"
-    assert any(note.startswith("Nothing found: complete and without events. Examined in every complete clip: colour.")
+    assert any(note.startswith("Nothing was found in a clip if it is complete and has no event. "
+                               "Examined in every complete clip: colour.")
                for note in found["leaderboard"].notes)  # fmt: skip
     assert found["clips"].columns[-3] == "nothing-found rate at worst"
     assert found["trend"].rows[0][0] == "nothing_found_rate"

@@ -69,7 +69,7 @@ async def test_a_sample_without_an_answer_counts_but_has_no_vote(client_for: Any
 async def test_too_few_answers_for_a_majority_decide_nothing(client_for: Any) -> None:
     context = await vote(client_for, [seen(0, 2)], None, None)
     (hypothesis,) = context.hypotheses
-    why = "1 of 3 samples have an answer; 2 would have to agree"
+    why = "only 1 of 3 samples have an answer, but 2 samples must agree"
     assert (hypothesis.verdict, hypothesis.reason) == ("unverified", why)
     assert {each.state for each in context.coverage.values()} == {"not_examined"}
     assert [(failure.stage, failure.dimension, failure.kind) for failure in context.failures[-1:]] == [

@@ -252,9 +252,9 @@ async def test_the_last_step_ends_it_with_the_last_ruling(client_for: Any) -> No
 @pytest.mark.parametrize(
     ("says", "confidence", "reason"),
     [
-        (MORE, 0.9, "the judge still asks after step 1: step 1: needs_more_evidence"),
-        ("fault", 0.49, "the judge's confidence in 'fault' is 0.49, under 0.50: step 1: fault"),
-        ("normal", 0.3, "the judge's confidence in 'normal' is 0.30, under 0.50: step 1: normal"),
+        (MORE, 0.9, "the judge still needs more evidence after step 1: step 1: needs_more_evidence"),
+        ("fault", 0.49, "the judge's confidence in 'fault' is 0.49, below the minimum of 0.50: step 1: fault"),
+        ("normal", 0.3, "the judge's confidence in 'normal' is 0.30, below the minimum of 0.50: step 1: normal"),
     ],
 )
 async def test_an_undecided_investigation_leaves_the_hypothesis_unverified_with_a_failure(

@@ -33,8 +33,8 @@ def test_what_only_a_specialist_reports_is_rejected_below_the_confidence() -> No
     (after,) = rejected(hypothesis("H1"))
     assert (after.verdict, after.confidence) == ("rejected", 0.6), "the confidence stays, for other thresholds"
     assert after.reason == (
-        "accepted with confidence 0.60, under the 0.70 that is needed for what the look at the whole clip was shown "
-        "and did not report: it can be seen"
+        "accepted with confidence 0.60, but confidence 0.70 is needed if the look at the whole clip was shown frames "
+        "of this fault but did not report it: it can be seen"
     )
 
 
@@ -85,5 +85,8 @@ def test_what_an_earlier_stage_accepted_is_not_the_critics() -> None:
 def test_the_report_names_what_was_rejected_for_want_of_confirmation() -> None:
     before = [hypothesis("H1"), hypothesis("H2", confidence=0.9)]
     (note,) = unconfirmed_notes(before, rejected(*before), 0.7)
-    assert note.startswith("The critic accepted H1 (object_floating, 0.60) with a confidence under 0.70, but the look")
+    assert note.startswith(
+        "Rejected: H1 (object_floating, 0.60). The critic accepted these claims with a confidence under 0.70, but the "
+        "look at the whole clip did not report them."
+    )
     assert unconfirmed_notes(before, before, 0.7) == ()

@@ -159,6 +159,6 @@ def test_a_prompt_without_boxes_is_refused_with_the_way_out(tmp_path: Path) -> N
         "---\nanswer: {task_memory: {subtasks: [{name: phrase}]}, scene_memory: {things: [phrase]}}\n---\nLook.\n"
     )
     domain = load_domain(folder)
-    with pytest.raises(ValueError, match=r"'ground: \{boxes: false\}' asks for none"):
+    with pytest.raises(ValueError, match=r"set 'ground: \{boxes: false\}' to ask for no boxes"):
         Ground().check(domain)
     Ground(boxes=False).check(domain)

@@ -215,7 +215,8 @@ async def test_a_stretch_of_over_a_second_that_was_not_shown_makes_the_coverage_
     context, _, _ = await specialists(client_for, NOTHING, stage=stage, **config)
     assert context.coverage["visual_quality"] == Coverage(
         state="partial",
-        reason="a specialist was shown 3 of 64 frames; not shown for more than 1 s: 0.06 to 2.00 s, 2.06 to 3.94 s",
+        reason="a specialist was shown 3 of 64 frames; gaps of more than 1 s without a shown frame: "
+        "0.06 to 2.00 s, 2.06 to 3.94 s",
     )
     context, _, _ = await specialists(client_for, NOTHING, **config)
     assert context.coverage["visual_quality"].state == "examined"
@@ -227,7 +228,7 @@ async def test_a_part_without_an_answer_makes_the_coverage_partial(client_for: A
     found = context.coverage["visual_quality"]
     assert found.state == "partial"
     assert "no answer about 16.67 to 33.33 s: " in found.reason
-    assert "not shown for more than 1 s: 17." in found.reason
+    assert "gaps of more than 1 s without a shown frame: 17." in found.reason
     assert [failure.dimension for failure in context.failures] == ["visual_quality"]
 
 
@@ -267,7 +268,7 @@ async def test_a_place_that_cannot_be_is_sent_back(client_for: Any, fields: dict
 async def test_a_weak_hypothesis_is_kept_as_rejected(client_for: Any) -> None:
     context, _, _ = await specialists(client_for, {"reply": {"hypotheses": [fault(confidence=0.29)]}})
     (found,) = context.hypotheses
-    assert (found.verdict, found.reason) == ("rejected", "proposed with confidence 0.29, under 0.30")
+    assert (found.verdict, found.reason) == ("rejected", "proposed with confidence 0.29, below the minimum of 0.30")
 
 
 async def test_a_dimension_whose_specialist_gives_no_answer_is_not_examined(client_for: Any) -> None:

@@ -76,7 +76,9 @@ def test_all_segments_together_keep_a_number_for_each_part_of_the_clip(robot: Do
         ("task_progress", "physical_plausibility"),
     ]
     (_, second) = routes(robot, *given, keep=3, keep_in_all=4)
-    assert second.reasons["visual_quality"] == "not among the 4 most relevant of the clip; why visual_quality"
+    assert (
+        second.reasons["visual_quality"] == "not among the 4 most relevant dimensions of the clip; why visual_quality"
+    )
     assert [len(names) for names in routed(robot, *given, keep=3, keep_in_all=4, seconds=20.0)] == [3, 3]
 
 

@@ -187,8 +187,8 @@ async def test_what_the_critic_leaves_out_is_asked_once_more_and_then_unverified
     after, context, _, backend = await judge(client_for, [hypothesis("H1"), hypothesis("H2")], *lines)
     assert after["H1"].verdict == "accepted"
     assert after["H2"].verdict == "unverified"
-    assert after["H2"].reason == "the critic gave no decision on it"
-    assert undecided(context) == {"H2 (object_floating) is undecided: the critic gave no decision on it"}
+    assert after["H2"].reason == "the critic gave no decision on this hypothesis"
+    assert undecided(context) == {"H2 (object_floating) is undecided: the critic gave no decision on this hypothesis"}
     assert len(backend.asked) == 2
     assert "H2: the cup" in str(backend.asked[1].parts[-1])
 
@@ -278,7 +278,7 @@ async def test_without_an_answer_of_the_critic_everything_is_unverified_with_a_f
 
 async def test_what_is_left_out_of_the_last_round_is_a_failure_with_its_reason(client_for: Any) -> None:
     after, context, _, _ = await judge(client_for, [hypothesis("H1")], reply(), max_rounds=1)
-    assert after["H1"].reason == "the critic gave no decision on it"
+    assert after["H1"].reason == "the critic gave no decision on this hypothesis"
     assert len(undecided(context)) == 1
 
 
@@ -596,4 +596,6 @@ async def test_what_the_look_at_the_whole_clip_does_not_report_is_rejected_and_n
     client, context = client_for(models, hypotheses=(hypothesis("H1"),), whole_clip_frames=frozenset(range(64)))
     after = await Verify(min_confidence_alone=0.7).run(context, client)
     assert [claim.verdict for claim in after.hypotheses] == ["rejected"]
-    assert [note[:22] for note in after.notes] == ["The critic accepted H1"]
+    assert [note.partition(" with ")[0] for note in after.notes] == [
+        "Rejected: H1 (object_floating, 0.60). The critic accepted these claims"
+    ]

@@ -51,18 +51,18 @@ def test_a_disagreement_is_settled_by_keyboard_from_the_queue_to_the_report(
     assert page.run("document.querySelector('video').readyState") >= 2
     assert rows(page) == ["open", "open"]
     assert page.page.locator(".panel h2").first.inner_text() == "0 of 2 disagreements decided, 1 event agreed"
-    assert page.page.locator(".panel .quiet").first.inner_text().startswith("Agreed: Object floating, 0.5–1.0 s")
+    assert page.page.locator(".panel .quiet").first.inner_text().startswith("Agreed events: Object floating, 0.5–1.0 s")
     assert page.time_s() == 2.0
     assert "severities differ" in page.page.locator(".reasons").inner_text()
     page.press("Control+Enter")
-    assert page.message() == "Not submitted: this is not decided."
+    assert page.message() == "Not submitted: this disagreement is not decided."
     page.press("m", "Control+Enter")
     assert page.message() == "Not submitted: the merged event needs severity."
     page.press("Shift+Digit2", "Home", "Shift+ArrowRight", "Shift+ArrowRight", "'", "[", "d")
     page.page.keyboard.type("The hand hides the cup. ")
     assert page.page.locator(".events .claim-when").first.inner_text() == "2.1–3.0 s"
     page.press("Escape", "Enter")
-    assert page.page.locator("[data-choice=merged]").last.inner_text() == "Change it (m)"
+    assert page.page.locator("[data-choice=merged]").last.inner_text() == "Change the event (m)"
     page.press("x", "w")
     page.page.keyboard.type("It lies on the table.")
     page.press("Escape")
@@ -90,7 +90,7 @@ def test_the_choice_of_one_or_both_annotators_survives_a_reload(window: Callable
     page.press("b")
     assert (rows(page)[0], pressed_column(page, "A"), pressed_column(page, "B")) == ("B", False, True)
     page.press("c")
-    assert page.message() == "There are 2 annotators."
+    assert page.message() == "This clip has only 2 annotators."
     page.press("s")
     assert rows(page)[0] == "A and B"
     page.press("u")
@@ -100,9 +100,9 @@ def test_the_choice_of_one_or_both_annotators_survives_a_reload(window: Callable
         "[...document.querySelectorAll('.versions section')].find((each) => !each.querySelector('button')).ariaLabel"
     )
     page.press(silent.lower())
-    assert page.message() == f"{silent} reports no event here; x if there is none."
+    assert page.message() == f"Annotator {silent} reports no event here. Press x if there is no event."
     page.press("t")
-    assert page.message() == "Merge first (m); the merged event can be changed."
+    assert page.message() == "Only a merged event can be changed. Press m to merge the events."
     page.press("p", "m")
     assert "needs" not in page.page.locator(".events").inner_text()  # it starts from the event that was taken
     page.wait_saved()

@@ -30,11 +30,11 @@ def test_after_a_calibration_clip_the_events_are_compared_with_the_key(
         page.press("Enter", "Shift+Digit1", "d")
         page.page.keyboard.type("It is soft.")
         page.press("Control+Enter")
-        page.expect(lambda: page.dialog() == "Compared with the key")
+        page.expect(lambda: page.dialog() == "Comparison with the answer key")
         words = page.page.locator("dialog").inner_text()
         assert "Kappa over 1 calibration clip" in words
-        assert "same type, severity 2 lower" in words
-        assert "Not in the key\nBlur, severity 1, 0.0–0.1 s: It is soft." in words
+        assert "same type, severity lower by 2" in words
+        assert "Not in the answer key\nBlur, severity 1, 0.0–0.1 s: It is soft." in words
         page.press("Enter")
         page.wait_path("/clips/pick_place_clean")
 
@@ -121,7 +121,7 @@ def test_an_unknown_clip_is_an_error_with_a_way_back(window: Callable[..., Windo
     page = window(site)
     page.page.goto(site.url("/clips/no%20such%20clip"))
     page.page.get_by_role("alert").wait_for()
-    assert "there is no such clip" in page.page.get_by_role("alert").inner_text()
+    assert "this clip does not exist" in page.page.get_by_role("alert").inner_text()
     page.page.get_by_role("link", name="Queue").click()
     page.wait_path("/")
     page.problems.clear()

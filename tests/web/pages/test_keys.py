@@ -141,7 +141,7 @@ def _(editor: Window, key: str) -> None:
 @check("nextView")
 def _(editor: Window, key: str) -> None:
     editor.press(key)
-    assert editor.message() == "This clip has one view."
+    assert editor.message() == "This clip has only one view."
 
 
 @check("zoomIn", "zoomOut")
@@ -230,14 +230,14 @@ def _(editor: Window, key: str) -> None:
     editor.press("Shift+ArrowRight")
     editor.mark(text="It jumps back.")
     editor.press(key)
-    assert editor.message().startswith("Select the event that it belongs to")
+    assert editor.message().startswith("To join this event to another event, select the other event")
     editor.press("p", key)
     assert [event["when"] for event in editor.events()] == ["1.0–1.1 s, 2.0–2.1 s"]
     assert editor.value("#description") == "The cube jumps. It jumps back."
     editor.press("u")
     assert len(editor.events()) == 2
     editor.press(key, key)
-    assert editor.message() == "Not joined."
+    assert editor.message() == "The events were not joined."
     assert len(editor.events()) == 2
 
 
@@ -246,7 +246,7 @@ def _(editor: Window, key: str) -> None:
     ids = list(editor.run("[...document.querySelectorAll('#dimension option')].map(({ value }) => value)"))[1:]
     editor.press(key)
     if int(key) > len(ids):
-        assert editor.message() == f"There are {len(ids)} dimensions."
+        assert editor.message() == f"There are only {len(ids)} dimensions."
         return
     assert editor.value("#dimension") == ids[int(key) - 1]
     assert editor.spans() == ["1.0–1.1 s"]
@@ -333,7 +333,7 @@ def _(editor: Window, key: str) -> None:
     editor.press(key)
     assert editor.saved()["clean"] is False
     editor.press("a", key)
-    assert editor.message() == "A clip with events is not clean: delete or reject them first."
+    assert editor.message() == "A clip with events is not clean. Delete or reject the events first."
 
 
 @check("submit")
@@ -433,7 +433,7 @@ def test_the_keys_of_a_review(window: Callable[..., Window], tmp_path: Path) -> 
         editor.press("Escape", "Shift+Digit2")
         assert (event()["origin"], event()["verdict"], event()["severity"]) == ("edited", "edited", 2)
         editor.press("Delete")
-        assert editor.message() == "An event of the model cannot be deleted; x rejects it."
+        assert editor.message() == "An event of the model cannot be deleted. Press x to reject the event."
 
 
 def test_a_models_event_that_is_joined_to_another_is_rejected_as_a_part_of_it(

@@ -109,7 +109,7 @@ function clipHead(clip) {
       "p",
       { class: "sentence" },
       clip.media.verdict,
-      clip.media.other_version && "  The report and this page use different versions of the domain.",
+      clip.media.other_version && " The report and this page use different versions of the domain.",
     ),
   );
 }

@@ -62,7 +62,7 @@ function usageRows(usage) {
     ["calls", `${number(usage.calls)} in ${plural(usage.rounds, "round")}`],
     [
       "tokens",
-      `${known(usage.prompt_tokens)} sent (${known(usage.cached_tokens)} cached),  ${known(usage.completion_tokens)} received`,
+      `${known(usage.prompt_tokens)} sent (${known(usage.cached_tokens)} cached), ${known(usage.completion_tokens)} received`,
     ],
     ["cost", known(usage.cost_usd, dollars)],
     ["time", seconds(usage.wall_s)],
