@@ -13,8 +13,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic_core import from_json
-
 from robogaze.backends.base import Completion, Request
 from robogaze.backends.chat_request import request_body
 from robogaze.backends.config import ModelConfig
@@ -107,10 +105,10 @@ def _lines(path: Path) -> Iterable[dict[str, Any]]:
     with path.open(encoding="utf-8") as file:
         for number, text in enumerate(file, start=1):
             try:
-                line = from_json(text)
+                line = json.loads(text)
                 if not isinstance(line, dict) or not isinstance(line.get("custom_id"), str):
                     raise ValueError("it has no custom_id")
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise InputError(f"{path}:{number} is not a line of a batch ({error}); correct or remove it") from error
             yield line
 

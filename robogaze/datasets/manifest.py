@@ -254,7 +254,7 @@ def _with_sidecar(video: Path) -> ManifestEntry:
 
 def _sidecar_text(path: Path) -> str | None:
     """The text of a sidecar, None if there is none. Raises InputError if the sidecar exists and cannot be read."""
-    return text_of(path) if os.path.lexists(path) else None
+    return text_of(path) if os.path.exists(path) else None
 
 
 def _entry(fields: dict[str, Any], source: str, folder: Path = Path()) -> ManifestEntry:

@@ -1,19 +1,22 @@
 """Loads a folder of data as a `Domain`.
 
-A domain is found by the name of a built-in domain, or by the path of a folder with `domain.yaml`. The folder also
-contains `taxonomy.yaml`, `pipelines/*.yaml`, `agents/*.yaml` and, for a user's own domain, `prompts/`. Missing files
-are taken from the built-in domain of the same id; missing prompts are also taken from the shared folders.
+A domain is found by the name of a built-in one, or by the path of a folder with `domain.yaml`. Next to it are
+`taxonomy.yaml`, `pipelines/*.yaml`, `agents/*.yaml` and, for a user's own domain, `prompts/`. Missing files are taken
+from the built-in domain of the same id; missing prompts are also taken from the shared folders.
 """
 
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
+from robogaze.domains.links import check_links
 from robogaze.domains.model import AgentSpec, Domain, DomainFile, PipelineSpec, StageSpec, Taxonomy
 from robogaze.domains.prompts import Prompts
 from robogaze.domains.resources import resource_folder
 from robogaze.domains.yaml_files import YamlText, read_yaml
-from robogaze.errors import DomainError, InputError
+from robogaze.errors import InputError
+
+SHARED = "_shared"
 
 
 def domain_folders() -> dict[str, Path]:
@@ -23,8 +26,10 @@ def domain_folders() -> dict[str, Path]:
 
 def default_domain() -> str:
     """The name of the built-in domain that is used if none is given."""
-    files = {name: read_yaml(folder / "domain.yaml") for name, folder in domain_folders().items()}
-    return next(name for name, file in files.items() if file.parse(DomainFile).default)
+    for name, folder in domain_folders().items():
+        if read_yaml(folder / "domain.yaml").parse(DomainFile).default:
+            return name
+    raise InputError(f"no domain in {resource_folder('taxonomy')} has 'default: true'; name one with --domain")
 
 
 def find_domain(name_or_path: str | Path) -> Path:
@@ -38,9 +43,8 @@ def find_domain(name_or_path: str | Path) -> Path:
         return known[name_or_path]
     folder = Path(name_or_path)
     if (folder / "domain.yaml").is_file():
-        # The built-in domains may be installed as links.
-        if not folder.resolve().is_relative_to(resource_folder("taxonomy").resolve()):
-            _check_links(folder)
+        if _is_own(folder):
+            check_links(folder)
         return folder
     raise InputError(
         f"{name_or_path} is neither a built-in domain ({', '.join(known)}) nor a folder with a domain.yaml; "
@@ -48,27 +52,9 @@ def find_domain(name_or_path: str | Path) -> Path:
     )
 
 
-def _check_links(domain_path: Path) -> None:
-    """Raise DomainError for the first link in a domain's folder that leads out of it; hidden files are skipped.
-
-    Text in a domain folder is sent to models, so a link could send them any file on this machine.
-    """
-    inside = domain_path.resolve()
-    waiting = [domain_path]
-    while waiting:
-        for path in sorted(waiting.pop().iterdir()):
-            if path.name.startswith("."):
-                continue
-            if not path.is_symlink():
-                waiting += [path] if path.is_dir() else []
-                continue
-            try:
-                target = path.resolve(strict=True)
-            except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle, before Python 3.13
-                raise DomainError(f"cannot be followed: {error}", path) from error
-            if not target.is_relative_to(inside):
-                message = f"leads out of the domain's folder {domain_path}, to {target}; copy the file into the folder"
-                raise DomainError(message, path)
+def _is_own(folder: Path) -> bool:
+    """Whether a domain's folder is a user's; the built-in ones may be installed as links."""
+    return not folder.resolve().is_relative_to(resource_folder("taxonomy").resolve())
 
 
 def load_domain(name_or_path: str | Path) -> Domain:
@@ -98,7 +84,7 @@ def load_domain(name_or_path: str | Path) -> Domain:
         )
     judge = judges[file.judge]
     prompt_folders = tuple(path for path in _prompt_folders(folder, file.id) if path.is_dir())
-    prompts = Prompts(prompt_folders)
+    prompts = Prompts(prompt_folders, domain_path=folder if _is_own(folder) else None)
     fingerprint = _fingerprint([*(path for path in folders if path.is_dir()), *prompts.folders], judge)
     return Domain(
         file=file,
@@ -112,9 +98,7 @@ def load_domain(name_or_path: str | Path) -> Domain:
 
 
 def _yaml_files(folders: tuple[Path, ...], name: str) -> list[Path]:
-    """The YAML files in a subfolder of a domain, by name; if several folders have a file of the same name, the first
-    folder is used.
-    """
+    """The YAML files in a subfolder of a domain, by name; the first folder that has a file counts."""
     files = {path.name: path for parent in reversed(folders) for path in (parent / name).glob("*.yaml")}
     return [path for _, path in sorted(files.items())]
 
@@ -127,7 +111,7 @@ def _first(candidates: list[Path]) -> Path:
 def _prompt_folders(folder: Path, name: str) -> tuple[Path, ...]:
     """Where prompts are looked up, in order; the shared folder has one folder per method."""
     prompts = resource_folder("prompts")
-    shared = prompts / "_shared"
+    shared = prompts / SHARED
     methods = sorted(path for path in shared.iterdir() if path.is_dir())
     return (folder / "prompts", prompts / name, *methods, shared)
 

@@ -17,8 +17,10 @@ import jinja2
 from jinja2 import meta, nodes
 
 from robogaze.domains.contract import record
-from robogaze.domains.sandbox import SandboxedTemplates, concat, metered
-from robogaze.domains.yaml_files import parse_yaml, read_text
+from robogaze.domains.links import check_inside
+from robogaze.domains.render_limits import LIMITS, RenderLimits, concat, metered
+from robogaze.domains.sandbox import SandboxedTemplates
+from robogaze.domains.yaml_files import YamlText, parse_yaml, read_text
 from robogaze.errors import DomainError
 
 SUFFIX = ".md.j2"
@@ -42,6 +44,14 @@ def quoted(value: Any) -> str:
     return "".join(_ENCODER.iterencode(value))
 
 
+def _quoted(value: Any) -> str:
+    """The filter `quoted`, whose output is counted."""
+    return concat(_ENCODER.iterencode(value))
+
+
+_FILTERS = {"quoted": _quoted}
+
+
 def _plain(value: Any) -> Any:
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
@@ -51,7 +61,6 @@ def _plain(value: Any) -> Any:
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=_plain)
-_FILTERS = {"quoted": lambda value: concat(_ENCODER.iterencode(value))}
 
 
 def _split(source: str) -> tuple[str, str]:
@@ -63,9 +72,14 @@ def _split(source: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Prompts:
-    """The prompts of one domain, from folders in order of precedence."""
+    """The prompts of one domain, from folders in order of precedence.
+
+    No link below `domain_path`, the folder of a user's domain, may lead out of it. `limits` apply to each rendering.
+    """
 
     folders: tuple[Path, ...]
+    domain_path: Path | None = None
+    limits: RenderLimits = LIMITS
 
     @cached_property
     def _environment(self) -> SandboxedTemplates:
@@ -78,9 +92,7 @@ class Prompts:
         return _blank(front) + body, str(path), None
 
     def path(self, name: str) -> Path:
-        """The file of a prompt. Raises DomainError if no folder has the prompt, or if the name leads out of the
-        folders.
-        """
+        """The file of a prompt. Raises DomainError if no folder has it, or if it leads out of its folder."""
         parts = Path(name).parts
         if not parts or ".." in parts or Path(name).is_absolute() or "\0" in name:
             raise DomainError(
@@ -89,8 +101,10 @@ class Prompts:
         for folder in self.folders:
             path = folder / f"{name}{SUFFIX}"
             if path.is_file():
+                if self.domain_path is not None and folder.is_relative_to(self.domain_path):
+                    check_inside(path, self.domain_path)
                 return path
-        tried = ", ".join(str(folder) for folder in self.folders) or "no folder, because no prompt folder exists"
+        tried = ", ".join(str(folder) for folder in self.folders) or "no folder, because there is none"
         raise DomainError(f"this prompt is missing (looked in {tried})", Path(f"{name}{SUFFIX}"))
 
     def render(self, name: str, variables: Mapping[str, Any]) -> str:
@@ -100,7 +114,7 @@ class Prompts:
         template does something that the sandbox refuses, or exceeds the sandbox's limits.
         """
         try:
-            with metered():
+            with metered(self.limits):
                 return self._environment.get_template(f"{name}{SUFFIX}").render(variables).strip()
         except jinja2.TemplateSyntaxError as error:
             raise DomainError(str(error.message), Path(error.filename or self.path(name)), error.lineno) from error
@@ -109,7 +123,8 @@ class Prompts:
 
     def check(self, name: str, provided: Sequence[str]) -> None:
         """Raise DomainError if the prompt, or a prompt that it includes, uses a variable that is not provided."""
-        self._check(self.path(name), frozenset(provided), set())
+        with metered(self.limits):
+            self._check(self.path(name), frozenset(provided), set())
 
     def _check(self, path: Path, provided: frozenset[str], seen: set[tuple[Path, frozenset[str]]]) -> None:
         if (path, provided) in seen:
@@ -127,24 +142,38 @@ class Prompts:
                 raise DomainError(f"includes a file that does not exist: {error}", path, line) from error
             self._check(below, visible, seen)
 
+    @cached_property
+    def _contracts(self) -> dict[str, dict[str, Any]]:
+        return {}
+
     def contract(self, name: str) -> dict[str, Any]:
         """The fields that the prompt's front matter declares. Raises DomainError if the front matter declares no
         fields, or invalid fields.
         """
+        if name not in self._contracts:
+            self._contracts[name] = self._read_contract(name)
+        return self._contracts[name]
+
+    def _read_contract(self, name: str) -> dict[str, Any]:
         path = self.path(name)
         front, _ = _split(read_text(path))
         if not front:
             raise DomainError("needs front matter that declares its answer", path, 1)
         declared = parse_yaml(front.removeprefix(_FENCE).removesuffix(_FENCE), path, first_line=2)
-        if not isinstance(declared.content, dict) or set(declared.content) != {"answer"}:
-            raise declared.fault("front matter must have exactly one key, 'answer'")
-        fields: dict[str, Any] = declared.content["answer"]
-        if not isinstance(fields, dict) or not fields:
-            raise declared.fault("'answer' must be a mapping of field names to kinds", ("answer",))
+        fields = self._fields(declared)
         try:
             record(name, fields)
         except ValueError as error:
             raise declared.fault(str(error), ("answer",)) from error
+        return fields
+
+    @staticmethod
+    def _fields(declared: YamlText) -> dict[str, Any]:
+        if not isinstance(declared.content, dict) or set(declared.content) != {"answer"}:
+            raise declared.fault("front matter must have exactly one key, 'answer'")
+        fields = declared.content["answer"]
+        if not isinstance(fields, dict) or not fields:
+            raise declared.fault("'answer' must be a mapping of field names to kinds", ("answer",))
         return fields
 
 
@@ -153,12 +182,13 @@ def _parsed(source: str, path: Path) -> tuple[nodes.Template, Mapping[str, int]]
     """A template's syntax tree, and, for each variable that the template does not define, the line at which it is first
     read.
 
-    The result is cached, because the pipelines of a domain share most of their prompts.
+    Kept, because the pipelines of a domain share most of their prompts.
     """
     environment = SandboxedTemplates(jinja2.DictLoader({}), _FILTERS)
     front, body = _split(source)
     try:
         tree = environment.parse(_blank(front) + body, filename=str(path))
+        _check_words(tree, environment, path)
         undeclared = meta.find_undeclared_variables(tree)
     except jinja2.TemplateSyntaxError as error:
         raise DomainError(str(error.message), path, error.lineno) from error
@@ -167,8 +197,18 @@ def _parsed(source: str, path: Path) -> tuple[nodes.Template, Mapping[str, int]]
     return tree, {name: line for line, name in loads if name in undeclared}
 
 
+def _check_words(tree: nodes.Template, environment: SandboxedTemplates, path: Path) -> None:
+    """Raise DomainError for an unknown filter or test, which Jinja would only find when its branch is rendered."""
+    for filter_ in tree.find_all(nodes.Filter):
+        if filter_.name not in environment.filters:
+            raise DomainError(f"there is no filter {filter_.name!r}", path, filter_.lineno)
+    for test in tree.find_all(nodes.Test):
+        if test.name not in environment.tests:
+            raise DomainError(f"there is no test {test.name!r}", path, test.lineno)
+
+
 def _blank(front: str) -> str:
-    """A Jinja comment with as many lines as the front matter."""
+    """A Jinja comment with as many lines."""
     return "{#" + "\n" * front.count("\n") + "#}" if front else ""
 
 

@@ -4,10 +4,11 @@ Nothing is at rest near moving objects, so rest cannot be required. Instead, the
 around it. A region is replaced if three conditions hold, each of them measured as a number:
 
 - the place changes far more in this frame than in the frames before and after (an object that is too fast for the flow
-  changes the place for several frames); - the old content is not nearby now, although it was there a frame earlier (it
-  disappeared), or the new content was nowhere near before, although it is a frame later (it appeared); - the colours of
-  the surroundings change by the same amount: content that moves or turns, or is matched wrongly, leaves these colours
-  unchanged. Colours that the surroundings do not have at all count two or three times.
+  changes the place for several frames);
+- the old content is not nearby now, although it was there a frame earlier (it disappeared), or the new content was
+  nowhere near before, although it is there a frame later (it appeared);
+- the colours of the surroundings change by the same amount: content that moves or turns, or is matched wrongly, leaves
+  these colours unchanged. Colours that the surroundings do not have at all count two or three times.
 
 An object that appears in a place at rest and then moves is not found a frame later. In places at rest, only the past is
 considered: the place was at rest, and its old content is still around it.

@@ -96,7 +96,7 @@ def read_frames(
     decoded = DECODERS.load(decoder)(path, start_s or 0.0)
     first = next(decoded, None)
     if first is None:
-        raise VideoError(f"{path} has a video stream without a frame{'' if whole else '  in the requested part'}")
+        raise VideoError(f"{path} has a video stream without a frame{'' if whole else ' in the requested part'}")
     frames = _timed(path, first, decoded)
     yield from frames if whole else _part(path, frames, start_s or 0.0, inf if end_s is None else end_s)
 

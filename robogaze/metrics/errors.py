@@ -6,8 +6,9 @@ placed" if IoU >= WELL_PLACED_IOU; events without a time count as overlapping. T
 a matched pair
     description   not the same event
     span          not well placed
-    dimension     different dimensions (else no error: if the score of this pair is below 1, no kind of error gets the
-                  difference) a prediction without a match
+    dimension     different dimensions
+    (else no error: if the score of such a pair is below 1, no kind of error gets the difference)
+a prediction without a match
     duplicate     the same event as a matched reference that it overlaps with, and the two predictions share at least
                   half of the shorter one
     split         as for duplicate, but the two predictions share less than half: parts of one event

@@ -83,7 +83,7 @@ class ClipDraft(Data):
     """
 
     clean: bool = False
-    events: tuple[DraftEvent, ...] = Field(default=(), max_length=500)
+    events: tuple[DraftEvent, ...] = ()
     seconds_spent: Seconds = 0.0
     decisions: tuple[Decision, ...] = Field(default=(), max_length=1000)
 

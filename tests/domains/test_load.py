@@ -89,6 +89,10 @@ def test_exactly_one_built_in_domain_is_the_default() -> None:
     assert defaults == [default_domain()]
 
 
+def test_a_built_in_domain_has_the_name_of_its_folder(built_in: Domain) -> None:
+    assert built_in.id in domain_folders()
+
+
 def test_a_built_in_domain_explains_every_type(built_in: Domain) -> None:
     for kind in built_in.types.values():
         assert len(kind.definition.split()) >= 5, f"{kind.id}: a definition is a sentence"
@@ -121,6 +125,17 @@ def test_the_robot_domain_follows_the_authors_second_version() -> None:
 def test_a_span_by_the_outcome_ends_with_the_clip(built_in: Domain) -> None:
     outcomes = [kind for kind in built_in.types.values() if kind.span.covers == "outcome"]
     assert all(kind.span.ends in ("the end of the clip", "the end of the recording") for kind in outcomes)
+
+
+def test_the_severity_rubric_has_five_levels(built_in: Domain) -> None:
+    assert [level.level for level in built_in.taxonomy.severity] == [1, 2, 3, 4, 5]
+    assert all(level.name and level.definition for level in built_in.taxonomy.severity)
+
+
+def test_each_type_belongs_to_one_dimension(built_in: Domain) -> None:
+    assert {name: built_in.dimension_of[name] for name in built_in.types} == {
+        kind.id: dimension.id for dimension in built_in.dimensions.values() for kind in dimension.types
+    }
 
 
 # By name and by path.
@@ -203,6 +218,16 @@ def test_the_fingerprint_does_not_depend_on_where_the_folder_lies(kitchen: Path,
     assert load_domain(move(kitchen, tmp_path / "far" / "away")).fingerprint == before
 
 
+def test_the_fingerprint_does_not_depend_on_how_the_folder_is_named(
+    kitchen: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = load_domain(kitchen).fingerprint
+    monkeypatch.chdir(kitchen.parent)
+    assert load_domain("./kitchen").fingerprint == before
+    monkeypatch.chdir(kitchen)
+    assert load_domain(".").fingerprint == before
+
+
 def test_the_fingerprint_changes_with_every_file_of_the_bundle(kitchen: Path) -> None:
     write(kitchen / "prompts" / "vanilla.md.j2", "Look well.")
     write(kitchen / "judges" / "robogaze.yaml", "schema_version: 1\n")
@@ -232,6 +257,12 @@ def test_hidden_files_and_folders_are_no_part_of_the_bundle(kitchen: Path) -> No
     write(kitchen / ".notes.swp", "x")
     write(kitchen / ".git" / "HEAD", "ref: refs/heads/main")
     assert load_domain(kitchen).fingerprint == before
+
+
+def test_a_domain_that_is_read_twice_is_the_same(built_in: Domain) -> None:
+    again = load_domain(built_in.id)
+    assert again.fingerprint == built_in.fingerprint
+    assert again.taxonomy == built_in.taxonomy
 
 
 # What is said when files do not fit.
@@ -313,6 +344,25 @@ def test_the_line_of_a_fault_is_its_own(kitchen: Path, file: str, old: str, new:
     with pytest.raises(DomainError) as caught:
         load_domain(kitchen)
     assert caught.value.line == line_of(kitchen / file, place)
+
+
+def test_a_type_without_a_definition_is_refused(kitchen: Path) -> None:
+    change(kitchen / _TAXONOMY, "        definition: Something visible", "        # Something visible")
+    with pytest.raises(DomainError, match=r"dimensions\.0\.types\.0\.definition: Field required"):
+        load_domain(kitchen)
+
+
+def test_a_missing_level_of_severity_is_refused(kitchen: Path) -> None:
+    change(kitchen / _TAXONOMY, "  - {level: 5, name: catastrophic", "  # - {level: 5, name: catastrophic")
+    with pytest.raises(DomainError, match=r"severity: the rubric needs the levels 1, 2, 3, 4 and 5, in order"):
+        load_domain(kitchen)
+
+
+def test_one_wrong_value_is_one_fault(kitchen: Path) -> None:
+    change(kitchen / _TAXONOMY, "severity: 4", "severity: 6")
+    with pytest.raises(DomainError) as caught:
+        load_domain(kitchen)
+    assert "more)" not in str(caught.value)
 
 
 @pytest.mark.parametrize("what", ["dimension", "type"])

@@ -28,7 +28,7 @@ def put(folder: Path, name: str, text: str) -> Path:
     return write(folder / f"{name}.md.j2", text)
 
 
-def refused(prompts: Prompts, name: str, *provided: str) -> DomainError:
+def told(prompts: Prompts, name: str, *provided: str) -> DomainError:
     with pytest.raises(DomainError) as caught:
         prompts.check(name, provided)
     return caught.value
@@ -71,7 +71,7 @@ def test_text_is_not_escaped_as_if_for_a_web_page(prompts: Prompts, shelf: Path)
         ("{{ clip.colour }}", "has no attribute 'colour'"),
         ("{% if cup %}yes{% endif %}", "'cup' is undefined"),
         ('{{ "%.2f" | format(clip) }}', "must be real number"),
-        ("{{ clip + 1 }}", "'+' is for numbers only"),
+        ("{{ clip + 1 }}", "can only concatenate"),
         ("{{ 1 / zero }}", "division by zero"),
         ("{{ odd | quoted }}", "cannot be written as JSON"),
     ],
@@ -104,7 +104,7 @@ def test_a_prompt_that_uses_what_is_provided_passes(prompts: Prompts, shelf: Pat
 
 def test_an_unknown_variable_names_file_line_and_the_known_ones(prompts: Prompts, shelf: Path) -> None:
     path = put(shelf, "ask", "One.\n{{ cups }}\n{{ cpus }}\n")
-    error = refused(prompts, "ask", "cups", "bowls")
+    error = told(prompts, "ask", "cups", "bowls")
     assert (error.path, error.line) == (path, 3)
     assert "uses 'cpus', which its stage does not provide (it provides: bowls, cups)" in str(error)
 
@@ -112,23 +112,23 @@ def test_an_unknown_variable_names_file_line_and_the_known_ones(prompts: Prompts
 def test_a_variable_hidden_in_a_branch_or_a_filter_is_found(prompts: Prompts, shelf: Path) -> None:
     put(shelf, "branch", "{% if cups %}\n{% if 0 %}{{ cpus }}{% endif %}\n{% endif %}")
     put(shelf, "filter", "{{ cups | default(cpus) }}")
-    assert refused(prompts, "branch", "cups").line == 2
-    assert refused(prompts, "filter", "cups").line == 1
+    assert told(prompts, "branch", "cups").line == 2
+    assert told(prompts, "filter", "cups").line == 1
 
 
 def test_a_loops_variable_is_unknown_after_the_loop(prompts: Prompts, shelf: Path) -> None:
     put(shelf, "ask", "{% for cup in cups %}\n{% endfor %}\n{{ cup }}")
-    assert refused(prompts, "ask", "cups").line == 3
+    assert told(prompts, "ask", "cups").line == 3
 
 
 def test_what_only_one_branch_sets_is_not_relied_on(prompts: Prompts, shelf: Path) -> None:
     put(shelf, "ask", "{% if cups %}\n{% set n = 1 %}\n{% endif %}\n{{ n }}")
-    assert refused(prompts, "ask", "cups").line == 4
+    assert told(prompts, "ask", "cups").line == 4
 
 
 def test_lines_count_from_the_top_of_a_file_with_front_matter(prompts: Prompts, shelf: Path) -> None:
     put(shelf, "ask", "---\nanswer:\n  goal: text\n---\nOne.\n{{ cpus }}")
-    assert refused(prompts, "ask", "cups").line == 6
+    assert told(prompts, "ask", "cups").line == 6
     with pytest.raises(DomainError) as caught:
         prompts.render("ask", {})
     assert caught.value.line == 6
@@ -138,7 +138,7 @@ def test_an_unknown_variable_in_an_included_prompt_names_its_file_and_line(promp
     put(shelf, "ask", '{% include "one.md.j2" %}')
     put(shelf, "one", '{% include "two.md.j2" %}')
     path = put(shelf, "two", "A\nB {{ cpus }}")
-    error = refused(prompts, "ask", "cups")
+    error = told(prompts, "ask", "cups")
     assert (error.path, error.line) == (path, 2)
 
 
@@ -159,14 +159,14 @@ def test_an_included_prompt_sees_what_was_set_before_it(prompts: Prompts, shelf:
 def test_an_included_prompt_does_not_see_the_loops_beside_it(prompts: Prompts, shelf: Path) -> None:
     put(shelf, "ask", '{% for cup in cups %}{{ cup }}{% endfor %}\n{% include "cup.md.j2" %}')
     path = put(shelf, "cup", "A {{ cup }}")
-    error = refused(prompts, "ask", "cups")
+    error = told(prompts, "ask", "cups")
     assert (error.path, error.line) == (path, 1)
 
 
 def test_a_prompt_included_twice_is_checked_at_both_places(prompts: Prompts, shelf: Path) -> None:
     put(shelf, "ask", '{% for cup in cups %}{% include "cup.md.j2" %}{% endfor %}\n{% include "cup.md.j2" %}')
     put(shelf, "cup", "A {{ cup }}")
-    assert "uses 'cup'" in str(refused(prompts, "ask", "cups"))
+    assert "uses 'cup'" in str(told(prompts, "ask", "cups"))
 
 
 def test_a_prompt_that_includes_itself_does_not_keep_the_check_busy(prompts: Prompts, shelf: Path) -> None:
@@ -176,7 +176,7 @@ def test_a_prompt_that_includes_itself_does_not_keep_the_check_busy(prompts: Pro
 
 def test_a_missing_include_names_its_line(prompts: Prompts, shelf: Path) -> None:
     path = put(shelf, "ask", 'One.\n{% include "rubrik.md.j2" %}')
-    error = refused(prompts, "ask")
+    error = told(prompts, "ask")
     assert (error.path, error.line) == (path, 2)
     assert "includes a file that does not exist: rubrik.md.j2" in str(error)
 
@@ -196,12 +196,22 @@ def test_an_error_in_the_template_language_names_file_and_line(
 ) -> None:
     put(shelf, "ask", 'One.\n{% include "part.md.j2" %}')
     path = put(shelf, "part", f"One.\nTwo.\n{template}")
-    error = refused(prompts, "ask", "cups")
+    error = told(prompts, "ask", "cups")
     assert (error.path, error.line) == (path, 3)
     assert message in str(error)
     with pytest.raises(DomainError) as caught:
         prompts.render("ask", {"cups": ("red",)})
     assert (caught.value.path, caught.value.line) == (path, 3)
+
+
+def test_a_prompt_that_is_not_utf_8_is_named(prompts: Prompts, shelf: Path) -> None:
+    path = put(shelf, "ask", "")
+    path.write_bytes("Grüße".encode("latin-1"))
+    assert "cannot be read as UTF-8 text" in str(told(prompts, "ask"))
+    with pytest.raises(DomainError, match="ask"):
+        prompts.render("ask", {})
+    with pytest.raises(DomainError, match="cannot be read as UTF-8 text"):
+        prompts.contract("ask")
 
 
 # Front matter.

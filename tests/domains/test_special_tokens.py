@@ -23,9 +23,9 @@ FULL_WIDTH = "<\N{FULLWIDTH VERTICAL LINE}begin\N{LOWER ONE EIGHTH BLOCK}of\N{LO
 
 @pytest.mark.parametrize("token", [*TOKENS.split(), FULL_WIDTH])
 def test_a_special_token_is_broken_up_and_json_reads_it_back(tmp_path: Path, token: str) -> None:
-    write(tmp_path / "ask.md.j2", "{{ text | quoted }}\n{{ text }}\n{{ '%s' | format(text) }}\n{{ texts | join }}")
+    write(tmp_path / "ask.md.j2", "{{ text | quoted }}\n{{ text }}\n{{ '%s' | format(text) }}\n{{ [text] | join }}")
     text = f'Put "the cup" \\{token} away.\n{token}'
-    rendered = Prompts((tmp_path,)).render("ask", {"text": text, "texts": [text]})
+    rendered = Prompts((tmp_path,)).render("ask", {"text": text})
     assert token not in rendered
     assert json.loads(rendered.splitlines()[0]) == text
     assert broken_up(rendered) == rendered
@@ -47,7 +47,7 @@ def test_the_text_of_a_template_is_not_changed(tmp_path: Path) -> None:
 
 
 def test_long_texts_take_no_longer_than_their_length() -> None:
-    started = time.process_time()
+    started = time.monotonic()
     for text in ("<" * 100_000, "<image_" * 50_000, "<image" + "_" * 500_000, "[" * 100_000, "◁" * 100_000):
         broken_up(text)
-    assert time.process_time() - started < 2
+    assert time.monotonic() - started < 2

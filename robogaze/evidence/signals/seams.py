@@ -40,7 +40,7 @@ class Seams:
                 "Share of the width along which two neighbouring rows differ sharply, but did not differ in the "
                 "frame before. "
                 f"The share must be reached in {_LEAST_PARTS} of {_PARTS} parts of the width, and the line with "
-                f"the largest share counts; 0 without a line."
+                "the largest share counts; 0 if there is no such line."
             ),
             gap="the picture is too small to compare its rows",
         ),

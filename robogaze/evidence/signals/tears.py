@@ -55,8 +55,7 @@ class Tears:
             unit="of the width",
             description=(
                 "Largest sideways jump since the frame before: the rows above a line move relative to the rows "
-                "below. The line crosses the "
-                "whole picture; 0 without a line."
+                "below. The line crosses the whole picture; 0 if there is no such line."
             ),
             gap="the picture is too small to compare its rows",
         ),

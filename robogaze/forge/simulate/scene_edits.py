@@ -271,7 +271,9 @@ def bend(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
 
 
 def swap_marks(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """Two arms exchange the colours of their bands."""
+    """Two arms exchange the colours of their bands. Raises DrawRejected for a single arm."""
+    if len(recorded.recording.scene.sides) < 2:
+        raise DrawRejected("a single arm")
     model = recorded.recording.scene.model
     first, last = _during(recorded, rng)
     materials = [model.material(f"{side}accent") for side in recorded.recording.scene.sides]

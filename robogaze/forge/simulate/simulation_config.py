@@ -17,6 +17,9 @@ from robogaze.domains.yaml_files import read_yaml
 from robogaze.errors import InputError
 from robogaze.forge.simulate import BEHAVIOURS, EDITS, FROM_BEHIND
 
+_MIN_OBJECTS = 2
+"""The least number of objects and of goals: one in use, and one to confuse with it."""
+
 FILE = "simulate.yaml"
 
 Colour = tuple[Fraction, Fraction, Fraction]
@@ -248,8 +251,8 @@ class SimulationConfig(Data):
     part_of_side: str
     arm_of_side: str
     colours: dict[str, Colour] = Field(min_length=8)
-    objects: dict[str, Shape] = Field(min_length=2)
-    goals: dict[str, Shape] = Field(min_length=2)
+    objects: dict[str, Shape] = Field(min_length=_MIN_OBJECTS)
+    goals: dict[str, Shape] = Field(min_length=_MIN_OBJECTS)
     fixtures: dict[str, Shape] = {}
     tasks: dict[str, TaskConfig] = Field(min_length=1)
     phases: dict[str, str]
@@ -280,6 +283,28 @@ class SimulationConfig(Data):
             raise ValueError(f"outcomes: there is no {', '.join(missing)}")
         return self
 
+    @model_validator(mode="after")
+    def _tasks_have_what_they_name(self) -> Self:
+        for name, task in {**self.tasks, "carry": self.chain.carry, "work": self.chain.work}.items():
+            known = {*self.objects, *self.goals} if task.goals else {*self.fixtures}
+            if unknown := sorted({*task.objects, *task.goals} - known):
+                raise ValueError(
+                    f"tasks.{name}: there is no {', '.join(unknown)}; there are: {', '.join(sorted(known))}"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _worlds_have_enough_for_every_task(self) -> Self:
+        for name, chosen in ((name, set(world.objects)) for name, world in self.worlds.items() if world.objects):
+            if unknown := sorted(chosen - {*self.objects, *self.goals}):
+                raise ValueError(f"worlds.{name}.objects: there is no object or goal {', '.join(unknown)}")
+            if min(len(chosen & {*self.objects}), len(chosen & {*self.goals})) < _MIN_OBJECTS:
+                raise ValueError(f"worlds.{name}.objects: name at least two objects and two goals")
+            for task_name, task in {**self.tasks, "carry": self.chain.carry}.items():
+                if task.goals and not (chosen.intersection(task.objects) and chosen.intersection(task.goals)):
+                    raise ValueError(f"worlds.{name}.objects: nothing is left for the task {task_name}; name more")
+        return self
+
     def with_tasks(self, tasks: Collection[str]) -> "SimulationConfig":
         """The configuration with only these tasks (all if empty) and the variations they allow. Raises InputError."""
         for name in tasks:
@@ -288,7 +313,10 @@ class SimulationConfig(Data):
         if not tasks:
             return self
         kept = {name: task for name, task in self.tasks.items() if name in tasks}
-        return self.with_(tasks=kept, clean=_in_some_of(self.clean, tasks), faults=_in_some_of(self.faults, tasks))
+        clean, faults = _in_some_of(self.clean, tasks), _in_some_of(self.faults, tasks)
+        if not clean or not faults:
+            raise InputError(f"no {'fault' if clean else 'clean variation'} is possible in {', '.join(tasks)}")
+        return self.with_(tasks=kept, clean=clean, faults=faults)
 
     def world(self, name: str | None) -> WorldConfig:
         """The world with this name; if the name is None, the world with everything. Raises InputError."""
