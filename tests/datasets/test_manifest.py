@@ -147,6 +147,12 @@ def test_video_without_a_sidecar_has_only_a_path(cup: Path) -> None:
     assert find_entries([cup]) == (ManifestEntry(path=cup),)
 
 
+def test_sidecar_that_is_a_link_to_nothing_is_no_sidecar(cup: Path) -> None:
+    cup.with_suffix(".txt").symlink_to("not_fetched")
+    (entry,) = find_entries([cup])
+    assert entry.instruction is None
+
+
 @pytest.mark.parametrize(
     ("suffix", "written", "instruction"),
     [

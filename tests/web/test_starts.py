@@ -64,6 +64,14 @@ def test_other_formats_are_read(entries: list[ManifestEntry], tmp_path: Path) ->
     assert (found["type"], found["spans"]) == ("object_floating", [{"start_s": 0.5, "end_s": 1.0}])
 
 
+def test_more_events_than_may_be_saved_are_still_shown(entries: list[ManifestEntry], tmp_path: Path) -> None:
+    table = tmp_path / "labels.csv"
+    rows = [f"cup,e{number},physical_plausibility,object_floating,0.5,1.0,3,It hangs." for number in range(501)]
+    table.write_text("\n".join(["clip_id,event_id,dimension,type,start_s,end_s,severity,description", *rows]))
+    with serving(entries, tmp_path, start=table) as server, server.client() as client:
+        assert len(client.get("/api/clips/cup").json()["annotation"]["events"]) == 501
+
+
 def test_annotations_of_other_clips_are_an_error(entries: list[ManifestEntry], robot: Domain, tmp_path: Path) -> None:
     path = tmp_path / "other.jsonl"
     path.write_text(key_of(robot, "elsewhere"))

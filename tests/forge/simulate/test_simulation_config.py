@@ -163,6 +163,14 @@ def test_selected_tasks_keep_their_variations_in_order(config: SimulationConfig)
     assert config.with_tasks([]) is config
 
 
+def test_a_task_that_names_what_is_not_there_is_refused(config: SimulationConfig) -> None:
+    name, task = next((name, task) for name, task in config.tasks.items() if task.goals)
+    data = config.model_dump(mode="json")
+    data["tasks"][name]["objects"] = [*task.objects, "nothing"]
+    with pytest.raises(ValidationError, match=f"tasks.{name}: there is no nothing; there are: "):
+        SimulationConfig.model_validate(data)
+
+
 def test_the_first_severity_rule_whose_conditions_hold_decides() -> None:
     fault = fault_with(SeverityRule(level=5, when=("handled", "lasting")), SeverityRule(level=3))
     assert fault.level(["handled", "lasting", "decisive"]) == 5
