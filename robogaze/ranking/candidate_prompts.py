@@ -52,7 +52,7 @@ def read_prompts(path: Path) -> dict[str, str]:
     for source, row in read_rows(path, _PromptRow):
         clip_id = row.clip_id or (None if row.path is None else stem_of(row.path.stem))
         if clip_id is None:
-            raise InputError(f"{source}: a row needs the field clip_id, or the field path as in a manifest")
+            raise InputError(f"{source}: a row needs a field 'clip_id' or, as in a manifest, a field 'path'")
         if found.setdefault(clip_id, row.prompt_id) != row.prompt_id:
             raise InputError(f"{source}: {clip_id} has two prompts, {found[clip_id]} and {row.prompt_id}")
     return found

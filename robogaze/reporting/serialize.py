@@ -190,7 +190,7 @@ def comparison_json(result: Comparison, checks: Sequence[GateCheck] | None = Non
 
 
 def ranking_json(result: Ranking) -> Json:
-    """A ranking, prompt by prompt, best first; `screening` is null without labels."""
+    """A ranking: for each prompt its candidates, best first. `screening` is null if there are no labels."""
     return {
         "schema_version": 1,
         **to_json(result.config),

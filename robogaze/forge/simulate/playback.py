@@ -305,7 +305,7 @@ def body_of(model: mujoco.MjModel, geom: mujoco.MjvGeom) -> str:
 
 
 def apply_picture_edits(playback: Playback, number: int, frame: Frame) -> Frame:
-    """A frame after the edits of the finished picture; the same array if nothing changes."""
+    """The frame with the edits that change the finished picture; the same array if no edit changes it."""
     for edit in playback.edits:
         if edit.edits_picture and edit.covers(number):
             frame = frame.copy()

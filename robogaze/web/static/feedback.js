@@ -32,7 +32,7 @@ function showFeedback({ kappa, matched, missed, extra }, events, guide, onClose)
       "Not in the answer key",
       extra.map((id) => eventWords(mine(id), guide)),
     ),
-    !matched.length && !missed.length && !extra.length && make("p", {}, "The answer key also has no event."),
+    !matched.length && !missed.length && !extra.length && make("p", {}, "Correct: the answer key has no event either."),
   ];
   showDialog("Comparison with the answer key", content, { Continue: () => {} }, { onClose });
 }
