@@ -100,8 +100,7 @@ async def score_async(
             in the frames, and no clip is called clean.
         domain: The name of a built-in domain, or the folder of a custom domain.
         pipeline: A pipeline of the domain; the default depends on whether a model is given.
-        concurrency: The maximum number of requests per model at the same time; also the maximum number of clips at the
-            same time.
+        concurrency: The maximum number of requests per model, and the maximum number of clips, at the same time.
         decoder: `pyav`, `decord`, or a decoder of another package.
         out: The folder for reports, frames and answers; needed to resume.
         options: How the run is done: sample, shard, engine, limits of calls and cost.
