@@ -152,7 +152,7 @@ def test_what_prompts_are_made_of_works(tmp_path: Path) -> None:
 def test_the_check_of_a_domain_finds_what_reaches_out_of_a_template(tmp_path: Path) -> None:
     folder = make_folder(tmp_path)
     write(folder / "prompts" / "vanilla.md.j2", "{% import 'os' as os %}")
-    with pytest.raises(DomainError, match=r"vanilla\.md\.j2:1: 'import' is not used"):
+    with pytest.raises(DomainError, match=r"vanilla\.md\.j2:1: 'import' is not allowed"):
         load_domain(folder).prompts.check("vanilla", ())
 
 
