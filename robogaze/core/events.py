@@ -118,7 +118,7 @@ class Hypothesis(Claim):
 class Reproduction(Data):
     """Commands that show an event of an interactive play, starting from a fresh session.
 
-    `reproduced` tells whether a replay of the commands showed the event again; None if the environment could not replay
+    `reproduced` says whether a replay of the commands showed the event again; None if the environment could not replay
     them. `recorded` is the number of commands before they were shortened. `replays` is the number of replays after the
     play.
     """

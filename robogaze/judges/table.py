@@ -88,7 +88,7 @@ class TableJudge:
     @property
     def note(self) -> str:
         """Where the similarities come from."""
-        return f"Similarities are read from {self.path.name}, which holds {len(self.similarities)} pairs."
+        return f"The table {self.path.name} gives the similarities; it holds {len(self.similarities)} pairs."
 
     async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
         """A judgement for each pair, in their order.

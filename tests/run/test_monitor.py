@@ -19,6 +19,7 @@ from synthetic import write_clip
 import robogaze
 from robogaze.errors import InputError, OptionError
 from robogaze.run.monitor import Monitor, MonitorCounts
+from robogaze.run.scoring_process import lower_priority
 from robogaze.store import StoredRun
 
 Frames = np.ndarray[Any, np.dtype[np.uint8]]
@@ -30,6 +31,14 @@ LONGEST_S = 60.0
 def usual_priority(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beside other tests, a process of low priority gets little of the processors."""
     monkeypatch.setattr("robogaze.run.scoring_process._NICE", 0)
+
+
+def test_the_scoring_process_has_a_low_priority(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        lower_priority(process.pid)
+        assert os.getpriority(os.PRIO_PROCESS, process.pid) == 10
+        process.communicate(b"\n")
 
 
 def frames(seed: int = 0, number: int = 16) -> Frames:
