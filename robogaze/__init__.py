@@ -1,4 +1,4 @@
-"""RoboGaze says what failed, when, why and how badly in a generated clip, with the frames that show it.
+"""RoboGaze finds the faults of a generated clip: what failed, when, why and how badly, with the frames that show it.
 
     import robogaze
 

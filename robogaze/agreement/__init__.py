@@ -1,4 +1,6 @@
-"""How far annotators agree, computed from reports alone, and how a human scores in the metrics used for a system.
+"""How far annotators agree, and how an annotator scores in the metrics that are used for systems.
+
+Everything is computed from reports.
 
 agree.py                robogaze.agree: read, match, measure
 annotator_agreement.py  the whole result

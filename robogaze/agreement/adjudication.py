@@ -1,14 +1,14 @@
-"""What annotators agree on, and what needs adjudication: the rules of RoboGaze, A.2.3.
+"""Which events annotators agree on, and which events need adjudication, by the rules of the RoboGaze paper (A.2.3).
 
-Events of a group (see `event_matching`) are merged if every two of them overlap with an IoU of at least 0.6: the merged
-event covers the union of their spans. The dimension is kept if all annotators who give a dimension agree on it; the
-same rule applies to the type. Severities that differ by at most 1 are averaged; a half rounds up, to the more severe
-level. The longest description is kept. The merged event omits everything that the annotators do not agree on.
+The events of a group (see `event_matching`) are merged if each pair of them overlaps with an IoU of at least 0.6. The
+merged event covers the union of their spans. It has a dimension if all annotators who give a dimension give the same
+one; the same rule applies to the type. Severities that differ by at most 1 are averaged; a half rounds up, to the more
+severe level. The longest description is kept. The merged event omits everything that the annotators do not agree on.
 
     adjudication   an event is settled if all annotators of the clip report it and nothing is in dispute; a person
                    settles all other events. A clip with an open event is "partial": not finished.
-    consensus      an event is in the consensus of some annotators if more than half of them report it and its times can
-                   be merged. The consensus serves as the reference for another annotator until there is an
+    consensus      the consensus of several annotators contains an event if more than half of them report it and its
+                   times can be merged. The consensus serves as the reference for another annotator until there is an
                    adjudication. If the annotators report events but agree on none, there is no consensus, and the clip
                    does not count as clean.
 """
@@ -60,7 +60,7 @@ class AdjudicationItem:
 
 @dataclass(frozen=True)
 class Adjudication:
-    """What is settled and what is not; `annotations` hold the settled events of every clip."""
+    """The result of an adjudication: `annotations` has the settled events of each clip, `queue` the open questions."""
 
     annotations: tuple[ClipAnnotation, ...]
     queue: tuple[AdjudicationItem, ...]
@@ -94,8 +94,8 @@ def adjudicate(matched: Sequence[MatchedClip], iou: Overlap) -> Adjudication:
 
 
 def consensus(clip: MatchedClip, iou: Overlap) -> ClipAnnotation:
-    """The events that more than half of a clip's annotators agree on; the status is "partial" if there are events but
-    none is agreed on.
+    """The events that more than half of a clip's annotators agree on. The status is "partial" if the annotators report
+    events but agree on none of them.
     """
     merged = [
         merge(unit, clip.annotated, iou)
@@ -107,7 +107,7 @@ def consensus(clip: MatchedClip, iou: Overlap) -> ClipAnnotation:
 
 
 def merge(unit: EventGroup, clip: ClipAnnotations, iou: Overlap) -> MergedEvent:
-    """Merge the events of a group into one event, with the name of the event whose description is kept."""
+    """Merge the events of a group into one event, which gets its name and its description from the same event."""
     reported = [(author, found) for author, found in zip(clip.authors, unit, strict=True) if found is not None]
     found = [event for _, event in reported]
     overlap = _least_overlap(found, clip, iou)
@@ -135,7 +135,7 @@ def merge(unit: EventGroup, clip: ClipAnnotations, iou: Overlap) -> MergedEvent:
 
 
 def named(annotation: ClipAnnotation) -> ClipAnnotation:
-    """The annotation with its events renamed, so that event names are unique among several annotators."""
+    """The annotation with event names that are unique among several annotators."""
     return replace(
         annotation,
         findings=tuple(replace(event, id=event_name(annotation.author, event)) for event in annotation.findings),

@@ -23,12 +23,13 @@ async def agree_async(
     environ: Mapping[str, str] | None = None,
     reading: ReadOptions | None = None,
 ) -> AgreementResult:
-    """Measure how far annotators agree and how a human scores in the metrics of a system, and find what needs
-    adjudication.
+    """Measure how far annotators agree, score each annotator with the metrics for systems, and find the events that
+    need adjudication.
 
-    Each source holds the annotations of one or several annotators. If a source has a name, in a mapping or as
-    "NAME=PATH", it holds the annotations of one annotator, who gets that name. See `robogaze.evaluate` for `judge`,
-    `rubric` and `environ`. Raises InputError for what cannot be read or compared.
+    Each source contains the annotations of one or several annotators. A source can have a name: its key in a mapping,
+    or NAME in "NAME=PATH". A source with a name must contain the annotations of one annotator, who gets that name. See
+    `robogaze.evaluate` for `judge`, `rubric` and `environ`. Raises InputError if annotations cannot be read or
+    compared.
     """
     reading, config = reading or ReadOptions(), config or AgreementConfig()
     opened = open_judge(judge, rubric or reading.rubric(), environ)
@@ -64,7 +65,7 @@ def _of_annotator(reader: SourceReader, source: NamedSource) -> list[ClipAnnotat
     authors = sorted({annotation.author for annotation in annotations})
     if len(authors) > 1:
         raise SourceError(
-            f"{source.path or source.name} holds annotations by {', '.join(authors)}; "
-            f"the name {source.name} can stand for only one of them"
+            f"{source.path or source.name} contains annotations by {', '.join(authors)}, but the name {source.name} "
+            "can stand for only one annotator; leave out the name, or give one file for each annotator"
         )
     return [replace(annotation, author=source.name) for annotation in annotations]

@@ -1,7 +1,7 @@
 """Who annotated which clips: the clips with complete annotations by two or more annotators, and all other clips.
 
-Only dimensions that all annotators of a clip looked for are compared: if one annotator looked for some dimensions only,
-events in other dimensions are excluded and counted.
+Only the dimensions that all annotators of a clip looked for are compared. Events in other dimensions are excluded, and
+`AnnotationSet.excluded_events` counts them.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -20,9 +20,9 @@ class ClipAnnotations:
     """A clip with the complete annotations of two or more annotators.
 
     `annotations` are in the order of the authors' names. The annotations hold only events in `dimensions`, the
-    dimensions that all authors looked for; events are sorted by their contents. `dataset` is the clip's value of the
-    field that names data sets, within which clips are resampled; it is empty if the clip has no value. `frame_times_s`
-    and `duration_s` are from any annotation that has them.
+    dimensions that all authors looked for; events are sorted by their contents. `dataset` is the name of the clip's
+    data set, empty if no field of the clip gives it; clips are resampled within their data set. `frame_times_s` and
+    `duration_s` are the longest that an annotation gives, None if no annotation gives any.
     """
 
     clip_id: str
@@ -38,7 +38,9 @@ class ClipAnnotations:
         return tuple(annotation.author for annotation in self.annotations)
 
     def unit(self, field: str) -> Hashable:
-        """The clip's unit for resampling: the value of the field in one of its annotations, else the clip itself."""
+        """The unit with which the clip is resampled: the clip's value of the field, or the clip itself if no annotation
+        has a value.
+        """
         values = sorted(annotation.fields[field] for annotation in self.annotations if annotation.fields.get(field))
         return values[0] if values else (self.clip_id,)
 
@@ -47,10 +49,10 @@ class ClipAnnotations:
 class AnnotationSet:
     """The clips of several annotators.
 
-    `clips` are in the order of their ids. Other clips and annotations are listed in three fields. `single_annotator`
-    has the clips completed by one annotator only, and `unfinished` has annotations as (clip, author).
-    `no_shared_dimensions` has the clips whose annotators looked for no dimension in common. `excluded_events` counts
-    the events outside shared dimensions.
+    `clips` are in the order of their ids. Three fields list the other clips and annotations. `single_annotator` lists
+    the clips that only one annotator completed. `unfinished` lists the annotations that are not complete, as pairs of
+    clip id and author. `no_shared_dimensions` lists the clips for which there is no dimension that all annotators
+    looked for. `excluded_events` counts the events outside shared dimensions.
     """
 
     annotators: tuple[str, ...]
@@ -64,8 +66,8 @@ class AnnotationSet:
     def of(cls, annotations: Iterable[ClipAnnotation], by: str = "split", *, mixed: bool = False) -> "AnnotationSet":
         """Group annotations by clip; `by` is the field that names the data set.
 
-        Raises InputError if an annotator has two annotations of a clip, or if two annotations of a clip are of
-        different files or data sets. Without `mixed`, labels of different taxonomies are also an error.
+        Raises InputError if an annotator annotated a clip twice, or if the annotations of a clip disagree on its file
+        or its data set. Without `mixed`, labels of different taxonomies are also an error.
         """
         given = sorted(annotations, key=lambda annotation: (annotation.clip_id, annotation.author))
         if not mixed:
@@ -92,7 +94,9 @@ class AnnotationSet:
 
 
 def content(event: AnnotatedEvent) -> tuple[Any, ...]:
-    """An event's content as a sort key; labels and severity come last, because they must not influence the matching."""
+    """A key that sorts events by their content. Labels and severity come last, because they must not influence the
+    matching.
+    """
     return event.spans, event.description, event.dimension or "", event.type or "", event.severity or 0, event.secondary
 
 
@@ -102,8 +106,8 @@ def event_name(author: str, event: AnnotatedEvent) -> str:
 
 
 def common_dimensions(annotations: Sequence[ClipAnnotation]) -> Dimensions:
-    """The dimensions that all authors looked for; None, which means all dimensions, if no annotation states its
-    dimensions.
+    """The dimensions that all authors looked for. If no annotation states its dimensions, the result is None, which
+    means all dimensions.
     """
     covered_by_each = [covered for annotation in annotations if (covered := annotation.covered) is not None]
     return frozenset.intersection(*covered_by_each) if covered_by_each else None
@@ -142,8 +146,8 @@ def _dataset(annotations: Sequence[ClipAnnotation], by: str) -> str:
     if len(by_value) > 1:
         (first_value, first), (second_value, second) = list(by_value.items())[:2]
         raise InputError(
-            f"{first.clip_id} has the {by} {first_value!r} in {first.source} and {second_value!r} in {second.source}; "
-            "correct one of them, or choose another field with --by"
+            f"{first.clip_id}: the field {by} is {first_value!r} in {first.source} but {second_value!r} in "
+            f"{second.source}; correct one of them, or choose another field with --by"
         )
     return next(iter(by_value), "")
 

@@ -46,8 +46,10 @@ class AgreementResult:
     unjudged: tuple[DescriptionPair, ...] = ()
 
     def to_dataframe(self) -> "DataFrame":
-        """One row per group of clips and measure; `group` is all, dataset, dimension or pair, and `name` says which
-        data set, dimension or pair.
+        """One row for each measure of each group of clips.
+
+        The column `group` is "all", "dataset", "dimension" or "pair". The column `name` is the data set, the dimension
+        or the pair of annotators; it is empty for "all".
 
         Raises MissingExtra without pandas.
         """

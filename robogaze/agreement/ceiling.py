@@ -1,15 +1,17 @@
-"""The human ceiling: each annotator scored against the other annotators, in the metrics of a system.
+"""The human ceiling: the scores that annotators reach if each of them is scored like a system, against the others.
 
 With two annotators, each is scored against the other annotator. With three or more annotators, each is scored against
-the consensus of the other annotators (see `adjudication`). If the other annotators of a clip agree on none of their
-events, the clip has no consensus and is counted. Each annotator is scored on a clip in the same way as a system: same
-matching, same rows, same means, same judge. A clip with a failed judgement is excluded. The bounds give the values for
-two cases: all failed pairs are unrelated, or all failed pairs describe the same event.
+the consensus of the other annotators (see `adjudication`). If the other annotators report events in a clip but agree on
+none of them, the clip has no consensus. The annotator is then not scored on this clip, and `Ceiling.without` counts the
+annotation. Each annotator is scored on a clip in the same way as a system: same matching, same rows, same means, same
+judge. A clip with a failed judgement is excluded. The bounds give the values for two cases: all failed pairs are
+unrelated, or all failed pairs describe the same event.
 
 The ceiling pools all annotators: `macro` is the mean over all pairs of annotator and clip; `micro` is computed over all
-events of all annotators. The units are clips, or prompts if several clips share a prompt; a unit includes all its
-annotators. These units are also used for shares of clips: Wilson's interval would be too narrow, because a clip counts
-once for each annotator. The row of one annotator is computed in the same way as a system's row.
+events of all annotators. For the intervals, clips are resampled, or prompts if several clips share a prompt. Each clip
+is drawn with the rows of all its annotators. Proportions of clips are resampled, too. A Wilson interval would be too
+narrow for them, because a clip counts once for each annotator. The row of one annotator is computed in the same way as
+a system's row.
 """
 
 from collections.abc import Sequence
@@ -33,7 +35,7 @@ from robogaze.stats.resample import Sums, draw_resamples
 
 @dataclass(frozen=True)
 class CeilingScores:
-    """Scores with the same fields as a system's scores; `n` counts the annotations behind them."""
+    """Scores with the same fields as a system's scores; `n` is the number of annotations that were scored."""
 
     macro: Scores
     micro: Scores

@@ -1,7 +1,7 @@
 """The agreement scores for any selection of clips: all clips, a data set, two annotators, or one dimension.
 
-Clips are resampled, or prompts if several clips share a prompt; each clip is drawn with its events and its pairs of
-annotators.
+Clips are resampled, or prompts if several clips share a prompt. A clip in a resample keeps all of its events and all of
+its pairs of annotators.
 """
 
 import math
@@ -86,7 +86,7 @@ def measure(
     config: AgreementConfig,
     dimension: str | None = None,
 ) -> AgreementScores:
-    """The agreement scores for some clips or, if a dimension is given, for this dimension of the clips."""
+    """The agreement scores for some clips, in all dimensions or, if `dimension` is given, in this dimension only."""
     choice = Slice.of(matched, annotators, dimension)
     clips = [clip.annotated for clip in choice.matched]
     units = [clip.unit(config.units) for clip in clips]
@@ -163,7 +163,7 @@ class _Sample:
         return alpha([given for _, given in rated], "ordinal", by=by, level=self.level)
 
     def mean(self, valued: Iterable[tuple[int, float]]) -> Estimate:
-        """The mean of the values that are given."""
+        """The mean of the values, without missing values (NaN)."""
         listed = list(valued)
         if not listed:
             return self._none()

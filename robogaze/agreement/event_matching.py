@@ -1,6 +1,7 @@
 """Which events of several annotators are the same event.
 
-The events of every two annotators of a clip are matched one to one, by time and description:
+For each pair of annotators of a clip, the events of one are matched one to one with the events of the other. The weight
+of a match depends on time and description:
 
     iou*similarity   IoU in time times the similarity of the two descriptions
     iou              IoU alone; similarity breaks ties
@@ -8,7 +9,7 @@ The events of every two annotators of a clip are matched one to one, by time and
 Dimension, type and severity have no influence, because agreement on them is measured; the judge does not see them. The
 judge is asked in both directions and the mean is taken, because neither annotator is the reference. If the judge fails
 in one direction, the other direction counts. If the judge fails in both directions, the pair is unscored. An unscored
-pair is matched only if this displaces no pair with a judgement.
+pair is matched only if it does not take the place of a pair with a judgement.
 
 Matches are then joined into groups, the best match first; no annotator may have two events in one group. An event that
 nobody else reports forms a separate group.
@@ -64,7 +65,7 @@ class MatchedClip:
     units: tuple[EventGroup, ...]
 
     def finding(self, place: EventRef) -> AnnotatedEvent:
-        """The event that a reference points to."""
+        """The event at a position in this clip (see `EventRef`)."""
         annotator, number = place
         return self.annotated.annotations[annotator].findings[number]
 

@@ -20,7 +20,7 @@ KappaKind = Literal["cohen", "fleiss", "krippendorff"]
 
 
 def choose_kappa(ratings: Ratings) -> KappaKind:
-    """The statistic to use for ratings; each unit has a place for every annotator."""
+    """The kappa to use for these ratings. Each unit lists one rating for each annotator, None for a missing rating."""
     if all(len(unit) == 2 for unit in ratings):
         return "cohen"
     sizes = {len(given) for unit in ratings if len(given := _given(unit)) > 1}

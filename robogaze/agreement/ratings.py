@@ -31,7 +31,7 @@ class _Rating(ForeignRecord):
 
 @dataclass(frozen=True)
 class Ratings:
-    """Units in order, and for each unit the labels of its annotators; None for a missing label."""
+    """The labels of each unit, in the order of `annotators`; None for a missing label."""
 
     annotators: tuple[str, ...]
     units: Mapping[str, tuple[str | None, ...]]
@@ -40,7 +40,8 @@ class Ratings:
     def read(cls, path: Path) -> "Ratings":
         """Read a table of ratings.
 
-        Raises InputError with file, line and key for an invalid value, and for a unit that an annotator rates twice.
+        Raises InputError if a value is invalid or an annotator rates a unit twice. The message contains the place in
+        the file.
         """
         given: dict[tuple[str, str], tuple[str | None, str]] = {}
         for document, place, value in _records(path):
@@ -62,10 +63,11 @@ class Ratings:
 
 @dataclass(frozen=True)
 class RatingAgreement:
-    """Krippendorff's nominal alpha of all units, and of the units of each label (see `stats.alpha_by_class`).
+    """Krippendorff's nominal alpha: `overall` for all units, and `labels` for the units of each label (see
+    `stats.alpha_by_class`).
 
-    A unit belongs to the label that most of its ratings give. `units` counts all units, `once` the units rated fewer
-    than twice, which are excluded, and `tied` the units whose ratings are split equally between several labels.
+    A unit belongs to the label that most of its ratings give. `units` counts all units. `once` counts the units with
+    fewer than two ratings, which are excluded. `tied` counts the units without a single most frequent label.
     """
 
     annotators: tuple[str, ...]

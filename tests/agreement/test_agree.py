@@ -21,7 +21,7 @@ def test_a_name_renames_the_only_annotator_of_a_source() -> None:
     result = agree({"ann": DEMO, "bob": load_reports(DEMO)}, FEW)
     assert result.annotation_set.annotators == ("ann", "bob")
     assert result.overall.tiou.value == 1.0
-    with pytest.raises(SourceError, match="annotations by ann, bob; the name zoe can stand for only one of them"):
+    with pytest.raises(SourceError, match="annotations by ann, bob, but the name zoe can stand for only one annotator"):
         agree({"zoe": demo_annotators(["ann", "bob"])}, FEW)
 
 

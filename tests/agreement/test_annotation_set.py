@@ -85,7 +85,7 @@ def test_the_dataset_is_a_field_of_the_clip() -> None:
 def test_two_datasets_of_one_clip_are_refused() -> None:
     both = [annotation("ann", "a", fields={"split": "sim"}), annotation("bob", "a", fields={"split": "real"})]
     with pytest.raises(
-        InputError, match=r"a has the split 'sim' in ann\.json and 'real' in bob\.json; correct one of them"
+        InputError, match=r"a: the field split is 'sim' in ann\.json but 'real' in bob\.json; correct one of them"
     ):
         AnnotationSet.of(both)
 
