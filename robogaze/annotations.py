@@ -33,18 +33,18 @@ class HasUnreadable(Protocol):
 
 
 class SourceError(OptionError):
-    """The sources do not go together: a name is unknown, missing or used twice."""
+    """Sources are missing, or a name is unknown, missing or used twice."""
 
 
 @dataclass(frozen=True)
 class ReadOptions:
     """How annotations are read and which of them are compared.
 
-    `format` is the name of a format; with "auto", the format is recognised. `fps` (frames a second) and `first_frame`
+    `format` is the name of a format; with "auto", the format is recognised. `fps` (frames per second) and `first_frame`
     (0 or 1, the number of the first frame) apply to formats that count in frames but state neither value. With
-    `lenient`, a part that does not fit is skipped, counted and reported; otherwise it is an error. `domain` is a name
-    or a folder; foreign labels are mapped to the labels of this domain. None means the built-in default. `author`
-    selects one author if a source has several authors. `mixed` allows labels of different taxonomies or versions.
+    `lenient`, an invalid annotation is skipped, counted and reported; otherwise it is an error. `domain` is a name or a
+    folder; foreign labels are mapped to the labels of this domain. None means the built-in default. `author` selects
+    one author if a source has several authors. `mixed` allows labels of different taxonomies or versions.
     """
 
     format: str = "auto"
@@ -60,13 +60,13 @@ class ReadOptions:
         return load_labels(self.domain or default_domain())
 
     def rubric(self) -> str:
-        """The rubric that the domain asks a model to judge by."""
+        """The name of the domain's rubric for judges."""
         return load_domain(self.domain or default_domain()).file.judge
 
 
 @dataclass(frozen=True)
 class NamedSource:
-    """A source with its name, None if the user gave none. `path` is None for loaded values."""
+    """A source and its name. `name` is None if the user gave no name; `path` is None for loaded values."""
 
     name: str | None
     source: Source
@@ -89,7 +89,7 @@ class NamedSource:
 
     @property
     def label(self) -> str:
-        """The name if there is one, else the name of the folder, or of the file without its suffix.
+        """The name if there is one. Otherwise the name of the folder, or the name of the file without its suffix.
 
         Raises InputError for loaded values without a name.
         """
@@ -102,7 +102,7 @@ class NamedSource:
 
 
 def named_sources(sources: Mapping[str, Source] | Sequence[Source] | Source) -> list[NamedSource]:
-    """The sources with their names: names come from a mapping, or from "NAME=PATH" in a list or a single source."""
+    """The sources with their names. A name is a key of the mapping, or the NAME in a string "NAME=PATH"."""
     if isinstance(sources, Mapping):
         return [NamedSource.of(source, name) for name, source in sources.items()]
     if isinstance(sources, str | Path):
@@ -121,9 +121,9 @@ def named_sources(sources: Mapping[str, Source] | Sequence[Source] | Source) -> 
 class SourceReader:
     """Reads sources with one set of options.
 
-    Foreign labels are mapped to `labels`; None leaves them unchanged. `as_written` keeps the intervals exactly as in a
-    release's file, for the release's own evaluator. `skipped` collects the parts that were skipped. With `quiet` False,
-    the logger `robogaze` gets a sentence for each part that was skipped or read in a special way.
+    Foreign labels are mapped to `labels`; None leaves them unchanged. `as_written` keeps the intervals exactly as they
+    are in the file; released evaluators need this. `skipped` collects the parts that were skipped. Unless `quiet` is
+    True, the logger `robogaze` reports each warning and each skipped part.
     """
 
     options: ReadOptions
@@ -135,9 +135,9 @@ class SourceReader:
     def read(self, source: NamedSource, clips: Mapping[str, ClipAnnotation] | None = None) -> list[ClipAnnotation]:
         """The annotations of a source.
 
-        `clips` are annotations of the same clips, by clip id, such as the references of predictions; their frame times
-        are used for files that give frame numbers without times. Raises InputError with file, line and key for what
-        does not fit, unless `lenient`.
+        `clips` maps clip ids to other annotations of the same clips, for example to the references of predictions. A
+        file that gives frame numbers without times gets the frame times of `clips`. Unless `lenient`, raises InputError
+        with file, line and key for an invalid annotation.
         """
         if source.path is None:
             assert not isinstance(source.source, str | Path)
@@ -163,12 +163,12 @@ class SourceReader:
     def with_ids_of(
         self, references: Sequence[ClipAnnotation], annotations: Sequence[ClipAnnotation], label: str
     ) -> list[ClipAnnotation]:
-        """The annotations with the clip ids of the references of the same clips. Clips are matched by id, then by
-        sha256, then by file stem.
+        """The annotations, with the clip ids that the references use for the same clips. Clips are matched by id, then
+        by sha256, then by file stem.
         """
         found = match_clip_ids(references, annotations)
         if found.by["sha256"] or found.by["stem"]:
-            self._warn(f"{label}: clips paired {found}")
+            self._warn(f"{label}: clips were matched to the references: {found}")
         return list(found.annotations)
 
     def _warn(self, message: str) -> None:

@@ -1,9 +1,10 @@
-"""The ratings of some clips.
+"""The ratings that annotators give to clips and events, for all dimensions or for one.
 
-For one dimension, only clips whose annotators all looked for it are used. The ratings answer "any event of this
-dimension?" for clips and "this dimension or another?" for matched events. The matched events include each event that at
-least one annotator assigns to the dimension. Using only events that both annotators assign to the dimension would leave
-out disputed events.
+For one dimension, only clips in which all annotators looked for the dimension are used. The rating of a clip says
+whether the annotator reports an event of the dimension. The rating of a matched event says whether the annotator
+assigns it to this dimension or to another one. The matched events include each event that at least one annotator
+assigns to the dimension. Using only events that both annotators assign to the dimension would leave out disputed
+events.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,9 +22,10 @@ from robogaze.stats.unitizing import Timeline
 
 @dataclass(frozen=True)
 class Slice:
-    """Some clips, and their rated events: all events or, if a dimension is `named`, only the events of this dimension.
+    """Clips with their rated events. If `named` is a dimension, only the events of this dimension are rated.
 
-    Ratings come with the position of their clip; each list of ratings has a place for every one of `annotators`.
+    A result for an event comes with the position of its clip in `matched`. The ratings of `detection` and `dimensions`
+    are in the order of `annotators`; None stands for an annotator without a rating.
     """
 
     matched: tuple[MatchedClip, ...]
@@ -32,7 +34,7 @@ class Slice:
 
     @classmethod
     def of(cls, matched: Iterable[MatchedClip], annotators: Sequence[str], named: str | None = None) -> "Slice":
-        """Everything in some clips, or only the events and ratings of one dimension."""
+        """A slice of the given clips: all their events, or only the events of the dimension `named`."""
         looked_for = (
             clip
             for clip in matched
@@ -54,15 +56,15 @@ class Slice:
         return self.named is None or event.dimension == self.named
 
     def detection(self) -> list[list[Rating]]:
-        """Whether each annotator reports an event, for each clip."""
+        """For each clip, whether each annotator reports an event."""
         return [
             self._placed(clip, [any(map(self.has, annotation.findings)) for annotation in clip.annotated.annotations])
             for clip in self.matched
         ]
 
     def dimensions(self) -> list[tuple[int, list[Rating]]]:
-        """The dimension that each annotator gives to each matched event; if a dimension is named, whether the annotator
-        gives this dimension.
+        """For each matched event, the dimension that each annotator assigns to it. If `named` is a dimension, the
+        rating is instead whether the annotator assigns this dimension.
         """
         return [
             (place, self._placed(clip, [None if found is None else self._label(found) for found in unit]))
@@ -96,8 +98,8 @@ class Slice:
                     yield place, match
 
     def shares(self) -> Floats:
-        """The number of matched events and the number of events of each clip, summed over its pairs of annotators;
-        shape (clips, 2).
+        """For each clip, the number of matched events and the number of all events, both summed over the pairs of
+        annotators. The shape is (clips, 2).
         """
         rows = np.zeros((len(self.matched), 2))
         for place, clip in enumerate(self.matched):
@@ -107,7 +109,9 @@ class Slice:
         return rows
 
     def timelines(self) -> list[tuple[int, Timeline]]:
-        """The timelines of clips with a known duration; a timeline is at least as long as the events on it."""
+        """The timelines of the clips with a known duration. If an event ends after this duration, the timeline ends
+        with the event.
+        """
         found = []
         for place, clip in enumerate(self.matched):
             marks = tuple(

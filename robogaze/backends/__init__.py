@@ -1,4 +1,4 @@
-"""Models behind one protocol; the only code that sends requests to a model.
+"""The backends, which give all models the same interface. No other code sends requests to a model.
 
 `BACKENDS` maps the KIND of a model spec `KIND:NAME[@URL]` to a function that opens the backend. docs/models.md shows
 how another package adds a backend.

@@ -1,8 +1,9 @@
 """Parses an answer: from a completion's text to a validated pydantic model.
 
 An answer is a JSON object. Reasoning in closed <think> tags before the object is ignored. Text around the object is
-accepted only if the object reports something: an object of empty lists may be an example that the model gives, not its
-answer. Nothing is converted or guessed. An invalid answer is sent back to the model with the error message.
+accepted only if the object reports something. If all its lists are empty, the object may be an example that the model
+gives, and not its answer. Nothing is converted or guessed. An invalid answer is sent back to the model with the error
+message.
 """
 
 import json
@@ -32,7 +33,7 @@ class UnreadableAnswer(Exception):
 def read_completion(completion: Completion, contract: type[A]) -> A:
     """The answer in a completion.
 
-    Raises UnreadableAnswer where another attempt may help, BackendError for a refused or unfinished completion.
+    Raises UnreadableAnswer if another attempt may help, and BackendError for a refused or unfinished completion.
     """
     check_finished(completion)
     if completion.finish_reason == CUT_OFF:

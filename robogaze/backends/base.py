@@ -38,10 +38,10 @@ class ClipTiming:
 class Request:
     """One request to a model.
 
-    `stage`, `subject`, `clip` and `attempt` (from 1) identify the request in the ledger and in scripts of replies; they
-    are not sent. `parts` are text and images in the order in which the model sees them. `schema` is the JSON schema of
-    the answer, None for free text. `timing` is needed to send the images as a video. `sample` numbers independent
-    samples of the same request, from 0.
+    `stage`, `subject`, `clip` and `attempt` (counted from 1) identify the request in the ledger and in files of
+    scripted replies. They are not sent to the model. `parts` are text and images in the order in which the model sees
+    them. `schema` is the JSON schema of the answer, None for free text. `timing` is needed to send the images as a
+    video. `sample` numbers independent samples of the same request, from 0.
     """
 
     stage: str
@@ -90,8 +90,8 @@ class Completion:
 
     `model` is the server's own name for the model, empty when it sends none. `finish_reason` is the reason that the
     server gives ("stop", "length", ...); `refusal` is the model's text if the model refused. Token counts and
-    `cost_usd` are None when the server does not count tokens or no price is configured. `facts` holds more data about
-    the reply; these data are recorded in the ledger. Raises ValidationError for a field of the wrong type.
+    `cost_usd` are None when the server does not count tokens or no price is configured. `facts` contains further data
+    about the reply for the ledger. Raises ValidationError for a field of the wrong type.
     """
 
     text: ReplyText
@@ -117,7 +117,7 @@ class Backend(Protocol):
         """Answer a request. Raises BackendError when there is no answer."""
 
     async def ready(self) -> str | None:
-        """Check that requests can be sent and return the name of the served model, None when it is not known.
+        """Check that requests can be sent, and return the name of the served model, or None if it is not known.
 
         Raises BackendError, for example Unreachable, when requests cannot be sent.
         """

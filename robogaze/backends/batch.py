@@ -1,11 +1,11 @@
-"""Batch services: requests are written to a folder, answers are read from it.
+"""Batch services: requests are written to a folder, and answers are read from it.
 
     DIR/requests-NNN.jsonl    requests without an answer, in OpenAI's batch format
     DIR/*.jsonl               answers: every other JSONL file, in the output format of a batch service
 
 A run writes its next requests and stops. Run the requests with a vendor's batch service or `vllm run-batch`, put the
-answers into the folder and start the run again. `custom_id` is the key of the request, so answers may come in any
-order, in any number of files, and repeatedly.
+answers into the folder and start the run again. `custom_id` is the key of the request. Answers may therefore be in any
+order and in any number of files, and an answer may be repeated.
 """
 
 import json
@@ -54,7 +54,7 @@ class BatchBackend:
         return {"kind": "batch", "name": used.name, "send": used.send, "structured": used.structured}
 
     def was_sent(self, request: Request) -> bool:
-        """Whether the request was written or answered earlier."""
+        """Whether the request has already been written or answered."""
         key = request.key(self.identity)
         return key in self._answers or self._is_pending(key)
 
@@ -64,8 +64,8 @@ class BatchBackend:
     async def complete(self, request: Request) -> Completion:
         """The answer to a request, if it is in the folder.
 
-        Raises AnswersPending when the answer is not in the folder, RequestRefused when the service answered with an
-        error.
+        Raises AnswersPending if the folder does not contain the answer, and RequestRefused if the service answered with
+        an error.
         """
         key = request.key(self.identity)
         if (line := self._answers.get(key)) is not None:
@@ -109,7 +109,8 @@ def _lines(path: Path) -> Iterable[dict[str, Any]]:
                 if not isinstance(line, dict) or not isinstance(line.get("custom_id"), str):
                     raise ValueError("it has no custom_id")
             except (ValueError, RecursionError) as error:
-                raise InputError(f"{path}:{number} is not a line of a batch ({error}); correct or remove it") from error
+                message = f"{path}:{number} is not a valid batch line ({error}); correct or remove it"
+                raise InputError(message) from error
             yield line
 
 
@@ -120,7 +121,10 @@ def _completion(line: Mapping[str, Any]) -> Completion:
     status = response.get("status_code")
     if status != 200 or not response.get("body"):
         error = json.dumps(line.get("error") or response.get("error") or response.get("body"))
-        raise RequestRefused(f"the batch answers {quoted(str(status))} for {line['custom_id'][:12]}: {quoted(error)}")
+        raise RequestRefused(
+            f"the batch service answered request {line['custom_id'][:12]} with status {quoted(str(status))}: "
+            f"{quoted(error)}"
+        )
     try:
         completion = parse_completion(response["body"])
         check_finished(completion)

@@ -4,11 +4,11 @@ Images are data URLs in the request, each after its label. With `send: video`, c
 JPEG-sequence video, which vLLM reads. For a video, the request states the time of every frame, because vLLM would
 otherwise keep 32 frames and assume one per second.
 
-A request can refer to a picture instead of sending it (`PictureReferences`): by the address of a file, or by the
-SHA-256 of a picture that the server already has.
+Instead of sending a picture, a request can refer to it (`PictureReferences`): by the address of its file or, if the
+server already has the picture, by its SHA-256.
 
-The pictures of a request are megabytes, and many requests wait for their answers at once. Therefore a body is sent in
-chunks, and each picture is read and encoded when its chunk is sent.
+The pictures of one request take megabytes of memory, and many requests wait for their answers at the same time.
+Therefore a body is sent in chunks, and each picture is read and encoded when its chunk is sent.
 """
 
 import json
@@ -25,10 +25,11 @@ from robogaze.core.pictures import FrameImage
 
 @dataclass(frozen=True)
 class PictureReferences:
-    """The references to pictures that are not sent, by SHA-256.
+    """How to refer to pictures instead of sending them. The pictures are identified by SHA-256.
 
-    `files` are the addresses of the pictures as files. With `known`, each picture has its SHA-256 as `uuid` (vLLM); for
-    a picture that the server already has, only the `uuid` is sent.
+    `files` maps pictures to the addresses of their files. If `known` is not None, a picture is sent with its SHA-256 as
+    `uuid` (a field of vLLM). `known` contains the pictures that the server already has; for these, only the `uuid` is
+    sent.
     """
 
     files: Mapping[str, str] = field(default_factory=dict)

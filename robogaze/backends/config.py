@@ -129,7 +129,7 @@ class ModelConfig(Data):
         if (self.send == "file") != (self.media_path is not None):
             raise ValueError("send: file and media_path (a folder that the server may read) must be given together")
         if (self.send == "file" or self.reuse_pictures) and self.kind != "openai":
-            raise ValueError(f"send: file and reuse_pictures are for kind: openai, not {self.kind}")
+            raise ValueError(f"send: file and reuse_pictures can be used only with kind: openai, not with {self.kind}")
         if self.reuse_pictures and self.send == "video":
             raise ValueError("reuse_pictures needs pictures, but send: video sends no pictures; use send: images")
         return self
@@ -137,7 +137,9 @@ class ModelConfig(Data):
     @model_validator(mode="after")
     def _cost_limit_has_a_price(self) -> Self:
         if self.limits.cost_usd is not None and self.price is None:
-            raise ValueError("limits.cost_usd needs price, in USD per million tokens; or use limits.calls")
+            raise ValueError(
+                "limits.cost_usd needs price; set price (USD per million tokens), or use limits.calls instead"
+            )
         return self
 
     @property
@@ -147,12 +149,12 @@ class ModelConfig(Data):
 
     @property
     def shown_as(self) -> Send:
-        """What the model is shown; pictures that are sent as files count as images."""
+        """The form in which the model sees frames: images or video. Pictures that are sent as files count as images."""
         return "images" if self.send == "file" else self.send
 
     @classmethod
     def parse(cls, spec: str) -> Self:
-        """Parse `KIND:NAME[@URL]`. Raises InputError for any other text."""
+        """Parse `KIND:NAME[@URL]`. Raises InputError for an invalid spec."""
         kind, colon, rest = spec.partition(":")
         if kind not in _backends() or not colon or not rest:
             kinds = ", ".join(_backends().names())
@@ -194,11 +196,9 @@ class ModelsConfig(Data):
     def _roles_name_models(self) -> Self:
         for role, name in self.roles.items():
             if name not in self.models:
-                raise ValueError(
-                    f"roles.{role} names {name!r}, which is not one of the models: {', '.join(self.models)}"
-                )
+                raise ValueError(f"roles.{role} is {name!r}, which is not one of the models: {', '.join(self.models)}")
         if "vlm" not in self.roles:
-            raise ValueError("roles.vlm is missing: it names the model that examines frames")
+            raise ValueError("roles.vlm is missing; set it to the name of the model that examines frames")
         return self
 
     @classmethod
@@ -209,7 +209,7 @@ class ModelsConfig(Data):
             return cls(models={"model": ModelConfig.parse(spec)}, roles={"vlm": "model"})
         file = read_yaml(path)
         if not isinstance(file.content, dict):
-            raise file.fault("holds no models: it needs the keys models and roles (see docs/models.md)")
+            raise file.fault("the file defines no models; add the keys models and roles (see docs/models.md)")
         return file.parse(cls)
 
     def answer_settings(self) -> dict[str, Any]:
@@ -226,7 +226,7 @@ class ModelsConfig(Data):
         return settings
 
     def check_cost_is_limited(self) -> None:
-        """Raise OptionError if `max_cost_usd` cannot limit the models with a role."""
+        """Raise OptionError if `max_cost_usd` cannot be enforced for every model that has a role."""
         models = [self.models[name] for name in dict.fromkeys(self.roles.values())]
         if any(model.price is None for model in models):
             raise OptionError("`max_cost_usd` needs the price of every model in the models file; see docs/models.md")
@@ -237,7 +237,7 @@ class ModelsConfig(Data):
             )
 
     def with_concurrency(self, requests: int) -> Self:
-        """The same models, each with at most `requests` requests in progress."""
+        """A copy in which each model has at most `requests` requests in progress."""
         limited = {
             name: model.with_(limits=model.limits.with_(concurrency=requests)) for name, model in self.models.items()
         }

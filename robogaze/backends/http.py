@@ -1,7 +1,7 @@
 """An HTTP client for backends: sends JSON, reads replies of bounded size, raises BackendError.
 
-Redirects are refused: images and keys go only to the address that the user gave. A key that the server repeats in a
-reply is removed from it.
+Redirects are refused: images and keys go only to the address that the user gave. If a reply of the server repeats the
+API key, the key is removed from the reply.
 """
 
 import asyncio
@@ -61,10 +61,10 @@ class HttpClient:
     async def send(
         self, method: str, path: str, body: StreamedBody | None = None, timeout_s: float | None = None
     ) -> HttpReply:
-        """Send a request and read the reply, also if its status is an error.
+        """Send a request and read the reply, even if its status is an error.
 
-        Raises ServerStalled after the time limit, and Unreachable where no server answers. Raises ServerFault for a
-        reply that is too large or cannot be decompressed, RequestRefused for a redirect or an invalid address.
+        Raises ServerStalled after the time limit, and Unreachable if no server answers. Raises ServerFault for a reply
+        that is too large or cannot be decompressed, and RequestRefused for a redirect or an invalid address.
         """
         import httpx2
 
@@ -97,8 +97,8 @@ class HttpClient:
             if 300 <= response.status_code < 400:
                 location = self.redact(response.headers.get("location", "")) or "no address"
                 raise RequestRefused(
-                    f"{url} answers {response.status_code} and redirects to {location}; RoboGaze does not follow "
-                    "redirects: use the new address if the model's server is there"
+                    f"{url} redirects to {location} (status {response.status_code}), and RoboGaze does not follow "
+                    "redirects; if the model's server is at the new address, use that address"
                 )
             content = self._without_key(await self._body(response))
             stream = response.extensions.get("network_stream")  # None if the reply came from no network

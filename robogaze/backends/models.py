@@ -1,4 +1,4 @@
-"""The models of a run, ready for requests."""
+"""Opens the models of a run."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -46,11 +46,12 @@ class Models:
         budget: Budget | None = None,
         outage_s: float = 0.0,
     ) -> "Models":
-        """Open every model that has a role, behind limits, retries and, with `answers`, the cache.
+        """Open every model that has a role. Requests pass through the limits, the retries and, if `answers` is given,
+        the cache.
 
-        `usage` keeps calls, cost and model names across starts of the run; without it they are counted from 0.
-        `budget` limits all models together. Requests wait up to `outage_s` seconds for an unreachable server. Raises
-        InputError for an API key that is not set, MissingExtra for a missing package.
+        `usage` stores calls, cost and model names across restarts of the run; without `usage`, calls and cost are
+        counted from 0. `budget` limits all models together. Requests wait up to `outage_s` seconds for an unreachable
+        server. Raises InputError if an API key is not set, and MissingExtra if a package is missing.
         """
         from robogaze.backends import BACKENDS
 
@@ -84,7 +85,8 @@ class Models:
     async def ready(self) -> None:
         """Check that every model accepts requests.
 
-        Raises BackendError if a model does not accept requests, InputError when the tracker's weights cannot be loaded.
+        Raises BackendError if a model does not accept requests, and InputError if the tracker's weights cannot be
+        loaded.
         """
         if self.tracker is not None:
             await self.tracker.ready()

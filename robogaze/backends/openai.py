@@ -53,11 +53,13 @@ _HINTS = {
 
 
 def open_backend(config: ModelConfig, environ: Mapping[str, str]) -> Backend:
-    """The backend of a model, balanced over its servers. Raises InputError for an API key that is not set."""
+    """The backend of a model. If the model has several servers, each clip is assigned to one of them. Raises InputError
+    if an API key is not set.
+    """
     key = api_key(config.name, config.url, config.api_key_env, environ)
     check_key_is_not_in(json.dumps(config.model_dump(mode="json", exclude={"api_key_env"})), key)
     if config.media_path is not None and not config.media_path.is_dir():
-        raise InputError(f"media_path: {config.media_path} is not a folder; name one that the server may read")
+        raise InputError(f"media_path: {config.media_path} is not a folder; give a folder that the server may read")
     if not config.urls:
         return OpenAIBackend(config, OPENAI_URL, key)
     servers = [OpenAIBackend(config, url, key) for url in config.urls]
@@ -78,7 +80,7 @@ class OpenAIBackend:
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """Kind, name, server and request format; the address of OpenAI itself is None."""
+        """Kind, name, server and request format; `url` is None for OpenAI itself."""
         config = self.config
         return {
             "kind": "openai",
@@ -132,10 +134,10 @@ class OpenAIBackend:
             raise ServerFault(f"{self._server} sent a reply that cannot be read ({reason})") from error
 
     async def ready(self) -> str | None:
-        """Check that the server answers and return the name of the served model, None where the server does not list
+        """Check that the server answers, and return the name of the served model, or None if the server does not list
         it.
 
-        Raises Unreachable, or RequestRefused for a wrong key or a redirect.
+        Raises Unreachable if there is no OpenAI-compatible server, and RequestRefused for a wrong key or a redirect.
         """
         try:
             reply = await self.http.send("GET", "/models", timeout_s=_READY_TIMEOUT_S)
@@ -152,7 +154,8 @@ class OpenAIBackend:
         try:
             return _served_model(self._parse(reply), self.config.name)
         except ServerFault as error:
-            raise Unreachable(f"{self._server} is not an OpenAI-compatible server; its /models is not JSON") from error
+            message = f"{self._server} is not an OpenAI-compatible server: its reply to /models is not JSON"
+            raise Unreachable(message) from error
 
     async def close(self) -> None:
         await self.http.close()

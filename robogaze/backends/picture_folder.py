@@ -1,4 +1,4 @@
-"""Pictures as files, for a server that shares the disk and reads them by `file://` addresses."""
+"""Writes pictures as files, for a server that uses the same disk and reads `file://` addresses."""
 
 import shutil
 import tempfile
@@ -29,7 +29,8 @@ class PictureFolder:
 
     @asynccontextmanager
     async def holding(self, images: Iterable[FrameImage]) -> AsyncIterator[Mapping[str, str]]:
-        """The addresses of pictures by SHA-256; the files exist while a request uses them.
+        """Write the pictures and yield the address of each picture by its SHA-256. The files exist at least until the
+        context ends.
 
         Raises RunError if the pictures cannot be written.
         """

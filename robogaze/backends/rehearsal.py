@@ -1,7 +1,7 @@
-"""Answers without a model: the simplest answer that a JSON schema allows.
+"""Answers requests without a model: each answer is the simplest one that the JSON schema allows.
 
-A rehearsal renders every prompt and runs every stage of a pipeline before a model is paid for. The answers mean
-nothing, so no command offers this backend as a model.
+A rehearsal renders every prompt and runs every stage of a pipeline, so that errors appear before requests cost money.
+The answers mean nothing, so no command offers this backend as a model.
 """
 
 import json
@@ -12,10 +12,10 @@ from robogaze.backends.base import Completion, Request
 
 
 def plainest(schema: Mapping[str, Any]) -> Any:
-    """The simplest value of a schema.
+    """The simplest value that a schema allows.
 
-    The value is null where null is allowed, else the first value of an enumeration, the middle of a range, or a list of
-    one item. A list that has room for every value of an enumeration holds each value once.
+    If null is allowed, the value is null. Otherwise it is the first value of an enumeration, the middle of a range, or
+    a list of one item. If a list can contain all values of an enumeration, it contains each value once.
     """
     return _value(schema, schema.get("$defs", {}))
 
@@ -61,7 +61,7 @@ class RehearsalBackend:
         return {"kind": "rehearsal"}
 
     async def complete(self, request: Request) -> Completion:
-        """The simplest answer; an empty object without a schema."""
+        """The simplest answer, or an empty object for a request without a schema."""
         answer = {} if request.schema is None else plainest(request.schema)
         return Completion(json.dumps(answer), model="rehearsal", finish_reason="stop")
 

@@ -1,7 +1,7 @@
-"""Parses the reply of a server: bytes to JSON, JSON to a completion, and whether a completion is an answer.
+"""Parses the reply of a server into JSON and then into a completion, and checks whether the completion is an answer.
 
 Replies are untrusted data. A reply that cannot be parsed is an error of that one call: ServerFault, which is retried,
-or RequestRefused, which is not. Of the invalid values, only token counts, names and facts are ignored.
+or RequestRefused, which is not. Invalid token counts, names and facts are ignored; any other invalid value is an error.
 """
 
 import reprlib
@@ -32,7 +32,9 @@ def parse_json(content: bytes) -> Any:
 
 
 def parse_completion(reply: Any, latency_s: float = 0.0) -> Completion:
-    """The completion in the JSON of a chat completion, finished or not. Raises ServerFault for other JSON."""
+    """The completion in a parsed chat completion reply; it may be unfinished. Raises ServerFault if the reply is not a
+    chat completion.
+    """
     record = _object(reply, "the reply", reply)
     _check_error(record, reply)
     choices = record.get("choices")
@@ -62,7 +64,7 @@ def parse_completion(reply: Any, latency_s: float = 0.0) -> Completion:
 
 
 def check_finished(completion: Completion) -> None:
-    """Raise RequestRefused where the model or a filter refused, ServerFault for an unknown finish reason.
+    """Raise RequestRefused if the model or a content filter refused, and ServerFault for an unknown finish reason.
 
     A completion that was cut off at the token limit passes: the caller can request a shorter answer.
     """
@@ -76,12 +78,12 @@ def check_finished(completion: Completion) -> None:
 
 
 def is_answer(completion: Completion) -> bool:
-    """Whether a completion is finished and not a refusal, so that it may be stored."""
+    """Whether a completion is finished and not a refusal. Only such completions are stored."""
     return completion.finish_reason in _ENDED and not completion.refusal
 
 
 def read_stored(text: str) -> Completion | None:
-    """A completion that was stored as JSON; None for anything that is not a valid answer."""
+    """A completion that was stored as JSON, or None if it is not a valid answer."""
     try:
         completion = _COMPLETION.validate_json(text)
     except ValidationError:
@@ -90,12 +92,12 @@ def read_stored(text: str) -> Completion | None:
 
 
 def server_name(value: Any) -> str:
-    """A name that a server sends; empty for anything but a short printable text."""
+    """A name that a server sends, or an empty text if the value is not a short printable text."""
     return value if isinstance(value, str) and len(value) <= _MAX_NAME and value.isprintable() else ""
 
 
 def quoted(text: str) -> str:
-    """Text of a server for use in a message: one line, printable, at most 200 characters."""
+    """A text from a server, shortened for a message to one printable line of at most 200 characters."""
     line = " ".join(text.split())[:_MAX_QUOTED]
     return "".join(character if character.isprintable() else "�" for character in line)
 
@@ -117,7 +119,7 @@ def _fault(how: str, reply: Any) -> ServerFault:
 
 def _check_error(record: Mapping[str, Any], reply: Any) -> None:
     if record.get("error"):
-        raise _fault("with an error in it", reply)
+        raise _fault("with an error", reply)
 
 
 def _content(content: Any, reply: Any) -> tuple[str, str | None]:
@@ -134,7 +136,7 @@ def _content(content: Any, reply: Any) -> tuple[str, str | None]:
         elif kind == "refusal":
             refusals.append(part.get("refusal") or "refused")
         elif kind not in _REASONING_PARTS:
-            raise _fault("with a part of its content that is not text", reply)
+            raise _fault("with a content part that is not text", reply)
     return "".join(texts), refusals[0] if refusals else None
 
 

@@ -1,7 +1,7 @@
 """SAM 3 as a tracker, through transformers: from a box on the first frame, it computes a mask for every frame.
 
-Frames are passed one by one, so that memory does not grow with the length of a window. The weights are loaded from a
-folder or a hub id, and only for runs that name them.
+Frames are passed one by one, so that memory does not grow with the length of a window. The weights come from a folder
+or a hub id. They are loaded only for runs with the key `tracker` in the models file.
 """
 
 from collections.abc import Callable, Mapping
@@ -50,7 +50,7 @@ class Sam3:
         await in_thread(self._load)
 
     def masks(self, box: Box) -> Masks:
-        """Track the content of a box on the first frame through the following frames."""
+        """Track what is inside a box on the first frame through the following frames."""
         with self._lock:
             processor, model = self._loaded
         session = processor.init_video_session(inference_device=model.device, dtype=model.dtype)
@@ -75,7 +75,7 @@ class Sam3:
         try:
             kind = transformers.AutoConfig.from_pretrained(self.name).model_type
             if kind not in _KINDS:
-                raise self._unusable(f"it is a {kind}")
+                raise self._unusable(f"its model type is {kind}")
             processor = transformers.Sam3TrackerVideoProcessor.from_pretrained(self.name)
             model, loading = transformers.Sam3TrackerVideoModel.from_pretrained(
                 self.name, dtype="auto", output_loading_info=True

@@ -2,7 +2,7 @@
 
 The file is YAML, a list of entries. A request is answered by the first entry that matches; the entry is then removed:
 
-    - when: {stage: propose, subject: blur}     the request it matches; every given key must be equal
+    - when: {stage: propose, subject: blur}     matches requests with this stage and subject
       reply: {hypotheses: []}                   the answer, as data
     - when: {stage: verify, clip: cup}
       text: "I think that"                      the answer, as text
@@ -30,7 +30,7 @@ _ERRORS: dict[FailureKind, type[BackendError]] = {error.kind: error for error in
 
 
 class When(Data):
-    """The requests that an entry matches; None matches any value."""
+    """The values that a request must have to match an entry; None matches any value."""
 
     stage: str | None = None
     subject: str | None = None
@@ -39,12 +39,12 @@ class When(Data):
     sample: int | None = None
 
     def matches(self, request: Request) -> bool:
-        """Whether every given key is equal to the request's."""
+        """Whether the request has all the given values."""
         return all(value in (None, getattr(request, name)) for name, value in self)
 
 
 class ScriptedError(Data):
-    """An error to raise instead of a reply; `retry_after_s` is for rate_limited."""
+    """An error to raise instead of a reply; `retry_after_s` applies only to rate_limited."""
 
     kind: FailureKind
     message: str = "scripted"
@@ -80,7 +80,7 @@ class ScriptedReply(Data):
 
 
 def open_backend(config: ModelConfig, environ: Mapping[str, str]) -> "ScriptedBackend":
-    """The backend of a model; its name is the file. Raises InputError for an invalid file."""
+    """The backend of a model, whose name is the path of the script. Raises InputError for an invalid script."""
     return ScriptedBackend.read(Path(config.name))
 
 

@@ -18,14 +18,18 @@ _MIN_KEY_LENGTH = 8
 
 
 def api_key(name: str, url: str | None, variable: str | None, environ: Mapping[str, str]) -> str | None:
-    """The API key for a server, from `variable` if given, None for a user's own server without a key.
+    """The API key for a server. It is read from the environment variable `variable` if given, otherwise from
+    OPENAI_API_KEY for OpenAI and from ROBOGAZE_API_KEY for another server. The key of another server is None if it is
+    not set.
 
-    OPENAI_API_KEY is sent to OpenAI only, unless the user names it as `variable`. Raises InputError for a key that
+    OPENAI_API_KEY is sent to OpenAI only, unless the user gives it as `variable`. Raises InputError if a required key
     is not set, is empty or is not a valid key.
     """
     if variable is not None:
         if variable not in environ:
-            raise InputError(f"api_key_env names {variable}, which is not set in the environment")
+            raise InputError(
+                f"the environment variable {variable} (api_key_env) is not set; set it to the server's key"
+            )
         return _checked(variable, environ[variable])
     if url is not None:
         return _checked("ROBOGAZE_API_KEY", environ["ROBOGAZE_API_KEY"]) if environ.get("ROBOGAZE_API_KEY") else None
@@ -42,7 +46,7 @@ def _checked(variable: str, key: str) -> str:
         raise InputError(f"the environment variable {variable} is empty; set it to the server's key")
     if not _KEY.fullmatch(key):
         raise InputError(
-            f"the environment variable {variable} holds a space or another character that keys do not have"
+            f"the environment variable {variable} contains a space or another character that is not allowed in keys"
         )
     return key
 
@@ -64,7 +68,7 @@ def _secrets(value: Any, place: str) -> Iterator[str]:
 
 
 def check_key_is_not_in(settings: str, key: str | None) -> None:
-    """Raise InputError where the key is in settings that reports show. Short keys are not checked, because they may
+    """Raise InputError if the key occurs in settings that reports show. Short keys are not checked, because they may
     occur in the settings by chance.
     """
     if key is not None and len(key) >= _MIN_KEY_LENGTH and key in settings:

@@ -1,7 +1,7 @@
-"""A model in this process, through transformers, with decoding constrained to the answer's JSON schema.
+"""Runs a model in this process with transformers. Decoding is constrained to the answer's JSON schema.
 
-llguidance masks the tokens that cannot continue a valid answer. One request is generated at a time: for throughput,
-serve the model with vLLM and use the openai backend.
+llguidance masks the tokens that cannot continue a valid answer. Requests are answered one at a time. For more
+throughput, serve the model with vLLM and use the openai backend.
 """
 
 import io

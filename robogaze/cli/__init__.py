@@ -160,7 +160,7 @@ def _give_up_stdout() -> None:
 
 
 def quiet_retries() -> None:
-    """Print no line for each retry; failures are counted and shown at the end."""
+    """Do not print a line for each retry. Failures are counted and shown at the end."""
     from stamina.instrumentation import set_on_retry_hooks
 
     set_on_retry_hooks(())

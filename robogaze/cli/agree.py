@@ -1,4 +1,4 @@
-"""`robogaze agree`: how far annotators agree."""
+"""`robogaze agree`: how well annotators agree."""
 
 from __future__ import annotations
 
@@ -28,19 +28,27 @@ _SHOWN = 10
     "--ratings",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Table of ratings with the columns unit, annotator and label; it is measured instead of PATHs.",
+    help="Table of ratings to measure instead of PATHs, with the columns unit, annotator and label.",
 )
 @options.reading
 @options.judging
 @click.option("--match", type=click.Choice(["iou*similarity", "iou"]), default="iou*similarity", show_default=True,
-              help="Weight that is used to match the events of two annotators.")  # fmt: skip
+              help="Measure used to match the events of two annotators.")  # fmt: skip
 @click.option("--iou", type=click.Choice(["frames", "exact"]), default="frames", show_default=True,
-              help="Unit of the measured overlap: frames, or exact times in seconds.")  # fmt: skip
-@click.option("--by", default="split", show_default=True, metavar="FIELD", help="Clip field that names the data set.")
+              help="How to measure the overlap of events: in whole frames (frames) or in seconds (exact).")  # fmt: skip
+@click.option(
+    "--by",
+    default="split",
+    show_default=True,
+    metavar="FIELD",
+    help="Clip field that contains the name of the data set.",
+)
 @click.option("--units", default="prompt_id", show_default=True, metavar="FIELD",
-              help="Clip field; clips with the same value are resampled together.")  # fmt: skip
+              help="Clip field whose values define units; clips of the same unit are resampled together.")  # fmt: skip
 @options.resampling
-@options.printing("all tables, the queue of events to adjudicate, and consensus.csv with the settled events")
+@options.printing(
+    "all tables, the queue of events to adjudicate, and consensus.csv with the events that need no adjudication"
+)
 def agree(
     paths: tuple[str, ...],
     ratings: Path | None,
@@ -53,9 +61,9 @@ def agree(
 ) -> int:
     """Measure how well annotators agree, score each annotator like a system, and list events that need adjudication.
 
-    PATH holds the annotations of one or several annotators. The file gives the name of the annotator. If it gives none,
-    the name of the file is used. NAME=PATH sets another name. The command reads only reports and annotations: it loads
-    no video and no model library.
+    PATH holds the annotations of one or several annotators. An annotator is named in the file; if not, the annotator
+    gets the name of the file. NAME=PATH sets another name. The command reads only reports and annotations: it loads no
+    video and no model library.
     """
     if bool(paths) == (ratings is not None):
         raise click.UsageError("give the annotators' files, or --ratings FILE")

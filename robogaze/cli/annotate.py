@@ -42,7 +42,8 @@ _STORE = "annotations.sqlite"
 )
 @click.option("--annotators-per-clip", type=click.IntRange(min=1), metavar="K", help="Give each clip to K annotators.")
 @click.option("--calibration", type=click.Path(path_type=Path), metavar="REFERENCES",
-              help="Reference annotations. Their clips come first, and the page gives feedback on them.")  # fmt: skip
+              help="Reference annotations for calibration. Each annotator first annotates the clips that have a "
+              "reference, and the page then shows the differences from the reference.")  # fmt: skip
 @click.option("--from", "start", type=click.Path(path_type=Path), metavar="ANNOTATIONS",
               help="Start each clip with the events of these annotations (any recognised format).")  # fmt: skip
 @click.option("--review", type=click.Path(path_type=Path), metavar="RUN",
@@ -52,7 +53,7 @@ _STORE = "annotations.sqlite"
 @click.option(
     "--adjudicate",
     is_flag=True,
-    help="Settle disagreements between the annotators in the store. --as names the person who decides.",
+    help="Settle disagreements between the annotators in the store. Use --as for the name of the person who decides.",
 )
 @click.option("--host", default=_LOOPBACK[0], show_default=True, help="Address to listen on.")
 @click.option(
@@ -146,7 +147,7 @@ def _open_adjudicator(paths: tuple[Path, ...], store: Path, domain: str) -> Adju
     accepted = adjudicator.accept_agreed()
     settled = count(sum(len(compared.settled) for compared in adjudicator.compared.values()), "agreed event")
     disputed = count(sum(len(compared.disagreements) for compared in adjudicator.compared.values()), "disagreement")
-    click.echo(f"{settled} and {disputed}; {count(accepted, 'clip')} submitted without a disagreement", err=True)
+    click.echo(f"{settled} and {disputed}; submitted {count(accepted, 'clip')} without disagreements", err=True)
     return adjudicator
 
 
@@ -197,14 +198,14 @@ class _KeptAddress:
 
     @classmethod
     def read(cls, store: Path) -> _KeptAddress:
-        """What is kept for a store; nothing for a new store, or if the file is damaged."""
+        """The tokens and ports that are kept for a store; none if the store is new or the file is damaged."""
         try:
             return cls(**json.loads(_kept_file(store).read_text(encoding="utf-8")))
         except (FileNotFoundError, ValueError, TypeError):
             return cls()
 
     def at(self, people: tuple[str, ...], port: int) -> _KeptAddress:
-        """The kept address with this port, and with a token for each person."""
+        """A copy with this port, and with a token for each of these people."""
         tokens = {person: self.tokens.get(person) or secrets.token_urlsafe(24) for person in people}
         return _KeptAddress({**self.tokens, **tokens}, {**self.ports, ",".join(people): port})
 

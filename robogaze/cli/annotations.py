@@ -14,8 +14,10 @@ from robogaze.cli.shared.clips import check_exist
     type=click.Path(file_okay=False, path_type=Path),
     help="Write the submitted annotations to this folder as reports, with one subfolder per annotator.",
 )
-@click.option("--without-model", is_flag=True, help="Leave out events that a model made and nobody changed.")
-@click.option("--domain", help="New path of the annotations' domain folder, if this folder was moved.")
+@click.option(
+    "--without-model", is_flag=True, help="Leave out events that come from a model and that no annotator changed."
+)
+@click.option("--domain", help="Domain folder of the annotations; needed only if the folder was moved.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
 def annotations(store: Path, out: Path | None, without_model: bool, domain: str | None, as_json: bool) -> int:
     """Show how much each annotator has done, and the precision of each run that annotators reviewed.
@@ -46,5 +48,7 @@ def annotations(store: Path, out: Path | None, without_model: bool, domain: str 
         rest = f"; {count(drafts, 'draft')} left out" if drafts else ""
         click.echo(f"{count(len(reports), 'report')}: {out}{rest}", err=True)
         if blank := sum(not event.description.strip() for report in reports.values() for event in report.events):
-            click.echo(f"{count(blank, 'event')} without a description, which robogaze evaluate cannot match", err=True)
+            click.echo(
+                f"without a description: {count(blank, 'event')}, which robogaze evaluate cannot match", err=True
+            )
     return 0

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     help="Folder for the runs and the comparison.",
 )
 @click.option(
-    "--baseline", metavar="NAME", help="Checkpoint that all others are compared with.  [default: compare all pairs]"
+    "--baseline", metavar="NAME", help="The checkpoint to compare all others with.  [default: compare all pairs]"
 )
 @runs.setup_options
 @runs.run_options
@@ -111,5 +111,6 @@ def _say_earlier_clips(out: Path, given: int) -> None:
     stored = len(StoredRun(out).lines)
     if stored > given:
         click.echo(
-            f"{out} holds {stored - given} more clips from earlier commands; all {stored} clips are compared", err=True
+            f"{out} also contains {stored - given} clips from earlier commands; all {stored} clips are compared",
+            err=True,
         )

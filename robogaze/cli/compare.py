@@ -34,10 +34,10 @@ EXIT_GATE = 3
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="[NAME=]RUN...")
 @click.option("--baseline", metavar="NAME|PATH",
-              help="Run that all other runs are compared with.  [default: compare all pairs]")  # fmt: skip
+              help="The run to compare all other runs with.  [default: compare all pairs]")  # fmt: skip
 @click.option("--by", metavar="FIELD", help="Split every RUN by a clip field, such as checkpoint.")
 @click.option("--pair-by", type=click.Choice(_KEYS), default="auto", show_default=True,
-              help="How to recognise the same prompt in different runs.")  # fmt: skip
+              help="What identifies the same prompt in different runs.")  # fmt: skip
 @click.option("--author", help="Use only the reports of this author, if several authors judged the same clips.")
 @click.option(
     "--gate", type=click.Path(path_type=Path), help="File of rules to check; the exit code is 3 if a rule fails."
@@ -45,11 +45,11 @@ EXIT_GATE = 3
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path),
               help="Write the results of --gate to this file as JUnit XML.")  # fmt: skip
 @click.option("--calibration", "calibrations", multiple=True, metavar="[NAME=]PATH",
-              help="Reports on clips that people annotated. With NAME, these are clips of the run called NAME. "
-              "Repeat the option for several runs.")  # fmt: skip
-@click.option("--reference", metavar="PATH", help="People's annotations of the clips in --calibration.")
+              help="Reports whose clips also have annotations by people (--reference), to correct the judge's errors. "
+              "With NAME, they correct only the run called NAME. Repeat the option for several runs.")  # fmt: skip
+@click.option("--reference", metavar="PATH", help="Annotations by people, for the clips in --calibration.")
 @click.option("--margin", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="X",
-              help="Test whether the clean rates of two runs are equal up to a difference of X.")  # fmt: skip
+              help="Test whether the clean rates of two runs differ by at most X.")  # fmt: skip
 @options.reading
 @options.resampling
 @options.printing("every table, comparison.json, and a page that shows them")

@@ -56,9 +56,13 @@ def import_(path: Path, layout: str, out: Path, hashed: bool, dry_run: bool, as_
     from robogaze.store import write_whole
 
     if hashed and dry_run:
-        raise click.UsageError("--hash reads every file and --dry-run reads none; use one of the two")
+        raise click.UsageError(
+            "--hash reads every file, but --dry-run reads none; use either --hash or --dry-run, not both"
+        )
     if out.exists() and path.is_file() and out.samefile(path):
-        raise click.BadParameter(f"{out} is the file to import; give another file", param_hint="--out")
+        raise click.BadParameter(
+            f"{out} is the file to import and would be overwritten; give another file", param_hint="--out"
+        )
     clips = out.with_name(f"{out.stem}{UNPACKED}")
     imported = with_unpacked_paths(import_clips(path, layout), clips)
     if not dry_run:
@@ -121,7 +125,7 @@ def check(manifest: Path, as_json: bool) -> int:
     """Decode every clip of a MANIFEST to its end and report problems; the exit code is 1 if a clip has a problem.
 
     Problems are unreadable files, duplicates, clips without an instruction, unusual frame rates, uneven frames, and
-    changed files. A frame rate is unusual if it differs from the frame rates of the other clips. A file has changed if
+    changed files. A frame rate is unusual if it differs from the median frame rate of the clips. A file has changed if
     its content differs from the sha256 in the manifest (see `robogaze dataset import --hash`). A file without a sha256
     has changed if it was modified after the manifest was written.
     """
@@ -171,7 +175,7 @@ def _decode(entry: ManifestEntry, advance: Callable[[int], None]) -> DecodedFact
     "--to",
     metavar="FORMAT",
     help="Format to write: jsonl, csv, parquet, activitynet, fiftyone, label-studio, via, webvtt, videoglitchbench, "
-    "gbqa, or a format from another package.",
+    "gbqa, or a format that another package adds.",
 )
 @click.option(
     "--keep",
@@ -189,17 +193,17 @@ def _decode(entry: ManifestEntry, advance: Callable[[int], None]) -> DecodedFact
 def export(run: Path, to: str | None, keep: str | None, dimensions: tuple[str, ...], out: Path) -> int:
     """Write the reports of a RUN in another format (--to), or write a manifest of the clean clips of the RUN (--keep).
 
-    A clip is clean in a dimension under three conditions. The dimension was examined or ruled out, it has no event, and
-    nothing in it is undecided. --keep clean writes clean.jsonl, a manifest of the clips that are clean in every
-    requested dimension. If clips are episodes of a LeRobot data set, --keep clean also writes episodes.json. This file
-    lists the episodes that are clean in every camera.
+    A clip is clean in a dimension if the dimension was examined or ruled out, has no event, and contains nothing
+    undecided. --keep clean writes clean.jsonl, a manifest of the clips that are clean in every requested dimension. If
+    clips are episodes of a LeRobot data set, --keep clean also writes episodes.json. This file lists the episodes that
+    are clean in every camera.
     """
     from robogaze.errors import InputError
     from robogaze.reporting.wording import count
     from robogaze.store import StoredRun, write_whole
 
     if (to is None) == (keep is None):
-        raise click.UsageError("use one of --to FORMAT and --keep clean")
+        raise click.UsageError("use either --to FORMAT or --keep clean")
     if dimensions and keep is None:
         raise click.UsageError("--dimension needs --keep clean")
     finished = StoredRun(run)
@@ -266,7 +270,7 @@ def _clean_episodes(run: StoredRun, dimensions: Sequence[str]) -> Mapping[str, s
         click.echo(f"clean: {len(data_set.chosen)} of {scored} of {data_set.root}, in {cameras}", err=True)
         if data_set.other_clips:
             clips = count(data_set.other_clips, "clip")
-            click.echo(f"left out: {clips} of {data_set.root} that are not episodes of this data set", err=True)
+            click.echo(f"left out, because not an episode of {data_set.root}: {clips}", err=True)
         if data_set.chosen:
             root = file_name(data_set.root.as_posix())
             name = "episodes.json" if len(data_sets) == 1 else f"episodes of {root}.json"

@@ -153,15 +153,13 @@ def render(
     """Print what a STAGE of a PIPELINE sends to a model: system prompt, images, text and schema.
 
     No model is queried. CLIP is a video. With --run, CLIP is the id of a clip in the run folder. Without CLIP, a clip
-    of noise is used. With --run, the answers of earlier stages come from the run folder. Without --run, the simplest
-    valid answers are used.
+    of noise is used. The answers of earlier stages come from the run folder (with --run), or are the simplest valid
+    answers (without --run).
 
     Example: robogaze domain render full verify cup.mp4 --out verify.html
     """
     if run is not None and (clip is None or model is not None):
-        raise click.UsageError(
-            "--run needs a CLIP; --run uses the models of the run, so it cannot be used with --model"
-        )
+        raise click.UsageError("--run needs a CLIP, and uses the models of the run; give a CLIP, and leave out --model")
     if clip is not None and run is None:
         clips.check_exist(Path(clip))
 
@@ -207,7 +205,7 @@ def _report(rendered: RenderedStage, shown: RenderedStage, out: Path | None) -> 
         click.echo(f"{hidden} more requests use the same prompts; add --all to render them", err=True)
     if rendered.made_up:
         click.echo(
-            f"{rendered.made_up} answers are not in the run; the simplest valid answers are used instead", err=True
+            f"{rendered.made_up} answers are missing in the run; the simplest valid answers are used instead", err=True
         )
     if out is not None:
         click.echo(f"page: {out}", err=True)

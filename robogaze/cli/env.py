@@ -59,8 +59,8 @@ def check(spec: str, timeout_s: float, as_json: bool) -> int:
 
     SPEC is a built-in environment, a folder, or the address http://HOST:PORT of a hub. The protocol is always checked.
     For a built-in environment or a folder, the command also checks the walkthrough and the bugs. The walkthrough must
-    win in the build with all bugs and in the build without bugs. The minimal reproduction of a bug must show the bug in
-    a build with this bug. It must not show the bug in the same build without this bug.
+    win both in the build with all bugs and in the build without bugs. For each bug, the minimal reproduction must show
+    the bug in a build that has this bug, and must not show it in the same build without this bug.
     """
     from robogaze.cli import EXIT_ERROR
     from robogaze.datasets.builds import is_address
@@ -137,8 +137,8 @@ def new(
     """From a PROPOSAL of a few sentences, build an environment with bugs.
 
     A model writes the design document and the program, and adds the bugs. The program runs in a separate process. The
-    command runs the program to prove that the environment can be won, and that the reproduction of each bug shows the
-    bug. Run the same command again to resume a build. To play the environment, use `robogaze play FOLDER`.
+    command runs the program to prove that the environment can be won and that each bug can be reproduced. Run the same
+    command again to resume a build. To play the environment, use `robogaze play FOLDER`.
     """
     from robogaze.cli import EXIT_UNFINISHED, quiet_retries
     from robogaze.interactive.builder.build import BuildOptions, build_environment
@@ -162,7 +162,7 @@ def new(
     _show_built(built, as_json)
     if not built.reached:
         click.echo(
-            f"the agent found a share of {built.found[-1]:.2f} of the bugs; the target is at least {built.target:g}",
+            f"the share of bugs that the agent found is {built.found[-1]:.2f}; the target is at least {built.target:g}",
             err=True,
         )
     return 0 if built.reached else EXIT_UNFINISHED

@@ -30,12 +30,14 @@ if TYPE_CHECKING:
     required=True,
     multiple=True,
     metavar="[NAME=]PATH",
-    help="Reports of a system. To compare several systems, repeat the option.",
+    help="Reports of one system. To compare several systems, repeat the option.",
 )
 @click.option("--author", help="Use only the references of this author, if the references have several authors.")
 @options.reading
 @options.judging
-@click.option("--second-judge", metavar="SPEC", help="Judge everything again with this judge, and compare the scores.")
+@click.option(
+    "--second-judge", metavar="SPEC", help="Repeat the evaluation with this second judge, and compare the scores."
+)
 @click.option(
     "--convention",
     type=click.Choice(CONVENTIONS.names()),
@@ -49,12 +51,13 @@ if TYPE_CHECKING:
     type=click.Choice(["loose", "strict"]),
     default="loose",
     show_default=True,
-    help="Divide by all events (loose), or by events that overlap in time with an event of the other side (strict).",
+    help="Divide scores by the number of all events (loose), or of the events that overlap in time with an event of "
+    "the other side (strict).",
 )
 @click.option(
     "--iou",
     type=click.Choice(["frames", "exact"]),
-    help="Unit of the measured overlap: frames, or exact times in seconds.",
+    help="How to measure the overlap of events: in whole frames (frames) or in seconds (exact).",
 )
 @click.option(
     "--lambda",
@@ -62,22 +65,21 @@ if TYPE_CHECKING:
     type=click.FloatRange(min=0),
     help="Bonus for matching two events of the same dimension.",
 )
-@click.option(
-    "--baseline", metavar="NAME", help="System that all others are compared with.  [default: compare all pairs]"
-)
+@click.option("--baseline", metavar="NAME", help="The system to compare all others with.  [default: compare all pairs]")
 @click.option("--by", multiple=True, metavar="FIELD",
               help="Show results by duration, or by a clip field such as task_family or checkpoint. For bugs, use "
               "budget, mode, memory, session or agent. Repeat the option for several fields.")  # fmt: skip
 @click.option("--strata", default="split", show_default=True, metavar="FIELD",
-              help="Clip field; its values define groups, and clips are resampled within each group.")  # fmt: skip
+              help="Clip field that divides the clips into groups; clips are resampled within each group.")  # fmt: skip
 @click.option("--units", default="prompt_id", show_default=True, metavar="FIELD",
-              help="Clip field; clips with the same value are resampled together.")  # fmt: skip
+              help="Clip field whose values define units; clips of the same unit are resampled together.")  # fmt: skip
 @click.option("--interval", type=click.Choice(["student", "percentile", "bca"]), default="student", show_default=True,
               help="Kind of confidence interval.")  # fmt: skip
 @click.option("--margin", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="X",
-              help="Test whether two systems are equal up to a difference of X.")  # fmt: skip
+              help="Test whether the scores of two systems differ by at most X.")  # fmt: skip
 @click.option("--floors/--no-floors", default=True, show_default=True,
-              help="Also judge the floors: the type prior, and a system's events from other clips.")  # fmt: skip
+              help="Also score guesses made without the clip (floors): the type prior, and a system's events from "
+              "other clips.")  # fmt: skip
 @click.option("--sweep/--no-sweep", default=True, show_default=True,
               help="Also judge rejected hypotheses, and show the scores for each minimum confidence.")  # fmt: skip
 @options.resampling
@@ -127,7 +129,8 @@ def evaluate(
         return 0 if found.judged else EXIT_UNFINISHED
     if reproduced_only:
         raise click.UsageError(
-            f"--reproduced needs a convention for lists of bugs, such as gbqa-0.65; found: {convention}"
+            "--reproduced can be used only with a convention for lists of bugs, such as gbqa-0.65, not with "
+            f"{convention}"
         )
     if not isinstance(rules, Convention):
         _refuse_options(convention, "is a released evaluator", _UNUSED)

@@ -57,10 +57,10 @@ def plant(
     seed: int,
     as_json: bool,
 ) -> int:
-    """Plant one known glitch into each copy of clips without glitches, and write a data set.
+    """Copy clips that have no glitches, plant one known glitch into each copy, and write a data set.
 
-    CLIP is a video, a folder of videos, or a manifest (.jsonl). The control is an untouched copy of every clip. Run the
-    same command again to resume. The same seed gives the same pixels and annotations.
+    CLIP is a video, a folder of videos, or a manifest (.jsonl). An untouched copy of every clip serves as the control.
+    Run the same command again to resume. The same seed gives the same pixels and annotations.
     """
     clips.check_exist(*paths)
     from robogaze.cli import EXIT_UNFINISHED

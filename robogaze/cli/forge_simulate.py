@@ -99,8 +99,9 @@ def simulate(
 ) -> int:
     """Simulate a data set of faulty and clean clips with exact annotations.
 
-    Physics is recorded once and played back with edits. For this reason, a faulty clip differs from its clean twin only
-    in the annotated frames. Run the same command again to resume. The same seed gives the same pixels and annotations.
+    The physics is recorded once, and then played back with the faults. A faulty clip therefore differs from its clean
+    twin only in the annotated frames. Run the same command again to resume. The same seed gives the same pixels and
+    annotations.
     """
     from robogaze.cli import EXIT_UNFINISHED
     from robogaze.cli.shared.tables import print_tables

@@ -1,8 +1,8 @@
 """Ctrl-C: the program prints what is kept and how to resume, and ends at once.
 
 Every file is written completely or not at all, so nothing needs to be undone: an interrupted run is like a killed run,
-with a message. A thread watches for the signal, because Python itself runs a handler only in the main thread and
-between two instructions. One instruction may take long (a decoder, a large matrix product).
+with a message. A thread watches for the signal, because Python runs a signal handler only in the main thread and only
+between two instructions, and one instruction may take long (a decoder, a large matrix product).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def keeps(text: str) -> None:
 
 
 def keeps_clips(folder: Path) -> None:
-    """The message that finished clips are kept in a folder and that the same command resumes the run."""
+    """Set the message that finished clips are kept in a folder and that the same command resumes the run."""
     keeps(f"finished clips are kept in {folder}; run the same command again to resume")
 
 
@@ -48,7 +48,9 @@ def message() -> str:
 
 @contextmanager
 def watching() -> Iterator[None]:
-    """End the process on Ctrl-C inside the context. A SIGINT that is ignored, or handled elsewhere, is not changed."""
+    """End the process on Ctrl-C inside the context. If SIGINT is ignored or has another handler, this context changes
+    nothing.
+    """
     keeps(_NOTHING)
     in_main_thread = threading.current_thread() is threading.main_thread()
     if not in_main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:

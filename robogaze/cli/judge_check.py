@@ -1,4 +1,4 @@
-"""`robogaze judge-check`: how far a judge agrees with ratings, and with itself."""
+"""`robogaze judge-check`: how well a judge agrees with ratings, and how stable its own answers are."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def merge(runs: tuple[Path, ...], out: Path | None) -> int:
 
 
 def join(sources: Sequence[Path], out: Path, what: str = "run") -> int:
-    """Merge runs, or the shards of a run; print the path and counts, and return the exit code."""
+    """Merge runs, or the shards of a run. Print the path and the counts, and return the exit code."""
     from robogaze.cli import EXIT_UNFINISHED
     from robogaze.reporting.wording import count, listed
     from robogaze.run.merge import merge as joined

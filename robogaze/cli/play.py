@@ -37,7 +37,7 @@ _LOGGED_S = 15.0
     type=click.Choice(["qa", "player"]),
     default="qa",
     show_default=True,
-    help="With player, the agent sees only replies. With qa, it also reads the documents and source of an environment.",
+    help="What the agent sees: only the replies of the environment (player), or also its documents and source (qa).",
 )
 @click.option(
     "--budget", type=click.IntRange(min=1), default=200, show_default=True, help="Number of steps in each play."

@@ -1,4 +1,4 @@
-"""`robogaze rank`: candidates of a prompt in order of usability."""
+"""`robogaze rank`: ranks the candidates of each prompt by usability."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
               help="CSV or JSONL file of other tools' scores: clip_id and a column per tool. A higher score is "
               "better.")  # fmt: skip
 @click.option("--baseline", metavar="MEASURE", default="random", show_default=True,
-              help="Measure that all other measures are compared with.")  # fmt: skip
+              help="The measure to compare all other measures with.")  # fmt: skip
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
               help="Confidence level of intervals.")  # fmt: skip
 @click.option("--mixed", is_flag=True, help="Allow reports of different domains or pipelines.")
 @click.option(
     "--domain",
-    help="Domain that supplies the page's names of types and dimensions.  [default: the domain of the reports]",
+    help="Domain whose names for types and dimensions the page shows.  [default: the domain of the reports]",
 )
 @options.printing("all tables, ranking.json, a page and, with --keep, the manifest of kept clips")
 def rank(
@@ -97,9 +97,9 @@ def rank(
 
     RUN holds the reports: a run folder, another folder of reports, or a JSONL file. Candidates of a prompt have the
     same `prompt_id`. Without `prompt_id`, they have the same instruction and first frame. With --labels, the command
-    also measures how usable the kept candidates are, and compares this result with chance and with other measures. A
-    clip without a report is listed and never kept, and the exit code is then 4. The command loads no video and no model
-    library.
+    also measures the share of kept candidates that are usable, and compares it with random selection and with other
+    measures. A clip without a report is listed and never kept, and the exit code is then 4. The command loads no video
+    and no model library.
     """
     _check_usage(keep, episodes, labels, scores, out)
     check_sources(paths, "RUN")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def report(run: Path, domain: str | None) -> int:
     """Write the page index.html of a run again.
 
-    The page needs no network and no server. A large page has further files in the folder `page` next to index.html.
+    The page needs no network and no server. A large page also needs the files in the folder `page` next to index.html.
     """
     from robogaze.domains import default_domain, load_domain
     from robogaze.errors import InputError
@@ -33,7 +33,7 @@ def report(run: Path, domain: str | None) -> int:
 
 
 def write_page(root: Path, domain: Domain) -> Path:
-    """Write the page of a run and return its path; print on stderr what the page lacks."""
+    """Write the page of a run and return its path. Print on stderr what is missing from the page."""
     from robogaze.reporting.pages.plays import has_plays, write_plays_page
     from robogaze.reporting.pages.run import write_run_page
 
@@ -43,7 +43,7 @@ def write_page(root: Path, domain: Domain) -> Path:
 
 
 def show_notes(page: WrittenPage) -> Path:
-    """Print on stderr what a page lacks, and return its path."""
+    """Print on stderr what is missing from a page, and return the path of the page."""
     for note in page.notes:
         click.echo(note, err=True)
     return page.path

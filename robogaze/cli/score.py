@@ -38,7 +38,9 @@ _NOT_OF_A_SHARD = ("paths", "engine", "workers", "address", "no_page")
     "--instruction",
     help="One instruction for all clips. If clips have different instructions, use sidecars or a manifest.",
 )
-@click.option("--initial-frame", type=click.Path(path_type=Path), help="Image of the scene before the clips begin.")
+@click.option(
+    "--initial-frame", type=click.Path(path_type=Path), help="Image of the scene before the first frame, for all clips."
+)
 @click.option("--layout", help=clips.LAYOUT)
 @click.option("--out", type=click.Path(path_type=Path), metavar="RUN", help="Run folder; needed to resume.")
 @runs.setup_options
@@ -70,8 +72,8 @@ def score(
 
     Without --model, RoboGaze reports what it can measure in the frames, and which dimensions it did not examine.
 
-    With --out, run the same command again to resume a run that was stopped or killed. Clips are scored in random order.
-    For this reason, a stopped run holds a random sample of the clips.
+    With --out, run the same command again to resume a run that was stopped or killed. Clips are scored in random order,
+    so the clips that a stopped run has scored are a random sample.
 
     With --watch, PATH is a folder or a manifest to which clips are added while a model is trained.
     """
@@ -136,7 +138,7 @@ def _score(
 
 
 def write_page(run: ScoringRun) -> Path | None:
-    """Write the page of a run, unless it is up to date; None if there is nothing to show."""
+    """Write the page of a run, unless it is up to date. Returns its path, or None if there is nothing to show."""
     if run.folder is None or not (run.summaries or run.unreadable):
         return None
     path = run.folder.root / "index.html"

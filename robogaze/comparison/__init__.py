@@ -1,4 +1,4 @@
-"""Checkpoints compared by what their reports say: no video, no model.
+"""Compares checkpoints by their reports alone, without videos or models.
 
 compare.py         robogaze.compare: read runs and calibrations, compare
 comparison.py      the whole comparison, from runs to verdicts

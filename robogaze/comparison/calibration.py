@@ -1,11 +1,12 @@
 """Corrections for the judge's own errors, from clips that people annotated.
 
-A single calibration for all runs shifts all of them equally, so it does not change their order. With a calibration of
-each run's own clips, differences are corrected too: a judge may err more often about one checkpoint than about another.
+A single calibration for all runs shifts the numbers of all runs equally, so it does not change their order. A separate
+calibration for each run, from the run's own clips, also corrects differences between runs, because a judge may make
+more errors for one checkpoint than for another.
 
-The annotated clips must be of the same kind as the runs' clips. The same pipeline must judge both, so that the judge
-makes the same errors. Annotated clips are used only if both the predicted and the true annotation are complete. Only
-the complete clips of a run are used.
+The annotated clips must be of the same kind as the runs' clips. The same pipeline must judge the annotated clips and
+the runs' clips, so that the judge makes the same errors. Annotated clips are used only if both the predicted and the
+true annotation are complete. Only the complete clips of a run are used.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +32,9 @@ Value = Callable[[ClipAnnotation], float]
 
 @dataclass(frozen=True)
 class Calibration:
-    """Pairs of predicted and true annotation of the same clip; `unpaired` counts clips that only one side has."""
+    """Pairs of the predicted and the true annotation of a clip. `unpaired` counts the clips that have only one of the
+    two.
+    """
 
     pairs: tuple[tuple[ClipAnnotation, ClipAnnotation], ...]
     unpaired: int
@@ -39,7 +42,7 @@ class Calibration:
 
 @dataclass(frozen=True)
 class CorrectedEstimate:
-    """A number of a run, both as the judge gives it and corrected for the judge's errors."""
+    """A number of a run: `naive` as the judge gives it, `corrected` after a correction for the judge's errors."""
 
     naive: Estimate
     corrected: Estimate
@@ -48,8 +51,8 @@ class CorrectedEstimate:
 def pair_calibration(predictions: Run, references: Run, runs: Sequence[Run], *, mixed: bool) -> Calibration:
     """Pair predictions with references by clip id.
 
-    Raises InputError if no clip is on both sides, or if a clip is not the same file on both sides. Without `mixed`,
-    predictions and runs from different judges are also an error.
+    Raises InputError if no clip has both a prediction and a reference, or if a prediction and its reference are about
+    different files. Without `mixed`, also raises InputError if the predictions and the runs come from different judges.
     """
     if not mixed:
         _check_same_judge(predictions, runs)
@@ -78,15 +81,14 @@ def _check_same_judge(predictions: Run, runs: Sequence[Run]) -> None:
         if (used := judges_of(run)) and judges and not used & judges:
             raise InputError(
                 f"{predictions.name} and {run.name} were judged by different pipelines, models or versions, so "
-                f"their errors "
-                "differ; use --mixed to use these errors anyway"
+                f"their errors differ; use --mixed to apply the correction anyway"
             )
 
 
 def corrected(
     run: Run, sample: Calibration, dimensions: Sequence[str], config: ComparisonConfig
 ) -> Mapping[str, CorrectedEstimate]:
-    """The clean rate, the events per clip, and the share of clips with an event of each dimension, of one run."""
+    """For one run: the clean rate, the events per clip and, for each dimension, the share of clips with an event."""
     values: dict[str, Value] = {
         "clean_rate": config.scope.counts,
         "events_per_clip": lambda annotation: len(annotation.findings),
@@ -107,7 +109,9 @@ def corrected(
 def corrected_difference(
     clips: Clips, units: Sequence[str], first: Calibration, second: Calibration, config: ComparisonConfig
 ) -> Difference:
-    """The difference of clean rates over prompts with two complete clips, each run corrected with its own labels."""
+    """The difference between the clean rates of two runs, over the prompts with two complete clips. Each run is
+    corrected with its own calibration.
+    """
     clean = config.scope.counts
     kept = [at for at, both in enumerate(clips) if all(clip.status == "complete" for clip in both)]
     if not kept:

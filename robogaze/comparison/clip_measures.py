@@ -1,9 +1,9 @@
-"""The measures of a clip, as a row of numbers: every measure is a ratio of sums of rows.
+"""The measures of clips. Each clip is a row of numbers, and each measure is the ratio of two column sums.
 
 clean_rate        clean clips, or clips without an event (see `scope`), as a share of all clips with a report
 events_per_clip   events per scored clip
 load_per_clip     the sum of the events' severities per scored clip
-load_per_minute   the same per minute of the scored clips with a known duration
+load_per_minute   the sum of the events' severities per minute, for the scored clips with a known duration
 
 An unscored clip is never clean and has no events: it counts only in the first measure. An event without a severity adds
 nothing to the total severity (the load); the number of these events is reported (`ungraded`).
@@ -75,14 +75,12 @@ def load_of(annotation: ClipAnnotation) -> int:
 
 
 def could_be_clean(annotation: ClipAnnotation) -> bool:
-    """Whether the clip has no event, so that it could be clean if nothing is found in the parts that were not
-    examined.
-    """
+    """Whether the clip has no event. Such a clip may turn out to be clean once all its parts are examined."""
     return not annotation.findings
 
 
 def dimensions_of(annotation: ClipAnnotation) -> frozenset[str]:
-    """The dimensions of a clip's events, secondary ones included."""
+    """The dimensions of a clip's events, including their secondary dimensions."""
     return frozenset(name for found in annotation.findings for name in (found.dimension, *found.secondary) if name)
 
 

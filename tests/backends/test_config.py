@@ -75,7 +75,7 @@ def test_unbound_roles_fall_back_to_others(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (("roles: {vlm: eyes", "roles: {vlm: ears"), "roles.vlm names 'ears'"),
+        (("roles: {vlm: eyes", "roles: {vlm: ears"), "roles.vlm is 'ears'"),
         (("vlm: eyes, ", ""), "roles.vlm is missing"),
         (("kind: openai", "kind: opnai"), "models.eyes.kind"),
         (("frames: uniform 16", "frames: 4 fsp"), "models.eyes.frames: a frame regime is 'uniform N', 'F fps'"),
@@ -103,7 +103,9 @@ def test_invalid_file_is_named_with_its_key(tmp_path: Path, change: tuple[str, s
 def test_file_without_models_says_which_keys_it_needs(tmp_path: Path, content: str) -> None:
     path = tmp_path / "models.yaml"
     path.write_text(content)
-    with pytest.raises(InputError, match=r"models\.yaml(:1)?: holds no models: it needs the keys models and roles"):
+    with pytest.raises(
+        InputError, match=r"models\.yaml(:1)?: the file defines no models; add the keys models and roles"
+    ):
         ModelsConfig.read(str(path))
 
 
@@ -176,13 +178,13 @@ def test_key_of_the_vendor_is_sent_to_the_vendor_only() -> None:
 def test_missing_key_is_named() -> None:
     with pytest.raises(InputError, match="OPENAI_API_KEY is not set; set OPENAI_API_KEY, or add @URL"):
         key_sent(ModelConfig.parse("openai:m"), {})
-    with pytest.raises(InputError, match="api_key_env names MINE"):
+    with pytest.raises(InputError, match=r"the environment variable MINE \(api_key_env\) is not set"):
         key_sent(ModelConfig.parse("openai:m").with_(api_key_env="MINE"), {})
 
 
 @pytest.mark.parametrize(
     ("key", "says"),
-    [("", "is empty"), ("  ", "is empty"), ("sk-a\n", "that keys do not have"), ("sk-ä", "that keys do not have")],
+    [("", "is empty"), ("  ", "is empty"), ("sk-a\n", "not allowed in keys"), ("sk-ä", "not allowed in keys")],
 )
 def test_invalid_key_is_refused_by_its_variable(key: str, says: str) -> None:
     for model, variable in (

@@ -170,7 +170,7 @@ def config(**model: Any) -> ModelsConfig:
     [
         ({"send": "file"}, "must be given together"),
         ({"media_path": "/tmp"}, "must be given together"),
-        ({"kind": "scripted", "url": None, "reuse_pictures": True}, "are for kind: openai"),
+        ({"kind": "scripted", "url": None, "reuse_pictures": True}, "can be used only with kind: openai"),
         ({"send": "video", "reuse_pictures": True}, "use send: images"),
     ],
 )

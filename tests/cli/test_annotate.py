@@ -134,7 +134,7 @@ def test_events_without_a_description_are_counted(tmp_path: Path, robogaze: Shel
         save(client, clip_id, 0, {**EVENT, "description": " "})
         client.post(f"/api/clips/{clip_id}/submit", json={"base_revision": 1})
     ran = robogaze("annotations", tmp_path / "annotations.sqlite", "--out", tmp_path / "out")
-    assert "1 event without a description, which robogaze evaluate cannot match" in ran.err
+    assert "without a description: 1 event, which robogaze evaluate cannot match" in ran.err
 
 
 def test_the_summary_is_json_too(tmp_path: Path, robogaze: Shell) -> None:

@@ -55,7 +55,7 @@ def test_clips_of_earlier_commands_are_compared_and_reported(
     whole = robogaze(*command)
     assert "from earlier commands" not in whole.err
     part = robogaze(*command, "--limit", 1)
-    said = f"{tmp_path / 'out' / 'step_1000'} holds 3 more clips from earlier commands; all 4 clips are compared"
+    said = f"{tmp_path / 'out' / 'step_1000'} also contains 3 clips from earlier commands; all 4 clips are compared"
     assert said in part.err
     assert json.loads(part.out) == json.loads(whole.out)
 

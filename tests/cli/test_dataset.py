@@ -111,7 +111,7 @@ def test_imported_file_is_not_overwritten(robogaze: Shell, clips: Path) -> None:
     before = Path("manifest.jsonl").read_bytes()
     ran = robogaze("dataset", "import", "manifest.jsonl")
     assert ran.code == 2
-    assert "manifest.jsonl is the file to import; give another file" in ran.err
+    assert "manifest.jsonl is the file to import and would be overwritten; give another file" in ran.err
     assert Path("manifest.jsonl").read_bytes() == before
     assert robogaze("dataset", "import", "manifest.jsonl", "--out", "again.jsonl").code == 0
     assert Path("again.jsonl").read_bytes() == before

@@ -81,7 +81,10 @@ def test_a_pair_without_a_judgement_is_listed_and_the_exit_code_says_so(
     [
         (["--margin", "0.1"], "--margin cannot be used with the convention gbqa-0.65, which is for lists of bugs"),
         (["--by", "colour"], "plays have no field 'colour'"),
-        (["--convention", "robogaze", "--reproduced"], "--reproduced needs a convention for lists of bugs"),
+        (
+            ["--convention", "robogaze", "--reproduced"],
+            "--reproduced can be used only with a convention for lists of bugs",
+        ),
     ],
 )
 def test_options_that_do_not_fit_are_refused(

@@ -288,7 +288,7 @@ def test_another_model_behind_the_address_ends_the_run_and_loses_nothing(score: 
     with running(stub) as url:
         ran = score(url, "--concurrency", 1)
         assert ran.code == 4
-        assert "answers as another, but the name was stub when this run began" in ran.err
+        assert "answers as another, but used the name stub when this run began" in ran.err
         stub.behave = lambda body: None
         again = score(url)
     assert "3 clips to score, 3 finished before" in again.err

@@ -159,7 +159,7 @@ def test_a_clip_without_an_instruction_says_what_was_not_examined(robogaze: Shel
 def test_the_same_clip_twice_is_scored_once(robogaze: Shell, clip: Path) -> None:
     ran = robogaze("score", clip, clip, "--json")
     assert len(json.loads(ran.out)["reports"]) == 1
-    assert "scored only once" in ran.err
+    assert "it was not scored again" in ran.err
 
 
 def test_a_batch_is_written_answered_and_resumed(robogaze: Shell, clip: Path, tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_a_gate_without_its_baseline_is_an_error(robogaze: Shell, clips: Path, t
     command = ("score", clips, "--watch", "--out", tmp_path / "out", "--until", done, "--gate", tmp_path / "gate.yaml")
     ran = robogaze(*command, "--baseline", "step_900")
     assert ran.code == 2
-    assert "no checkpoint was checked by --gate: --baseline step_900 is neither a checkpoint" in ran.err
+    assert "--gate checked no checkpoint: --baseline step_900 is neither one of the checkpoints" in ran.err
 
 
 def test_a_gate_with_one_checkpoint_says_that_nothing_was_checked(
@@ -99,7 +99,7 @@ def test_a_gate_with_one_checkpoint_says_that_nothing_was_checked(
     command = ("score", clips, "--watch", "--out", tmp_path / "out", "--until", done, "--gate", tmp_path / "gate.yaml")
     ran = robogaze(*command)
     assert ran.code == 0
-    assert "no checkpoint was checked by --gate: step_1000 is the baseline" in ran.err
+    assert "--gate checked no checkpoint: step_1000 is the baseline" in ran.err
 
 
 def test_a_clip_that_cannot_be_read_is_exit_code_4(robogaze: Shell, clips: Path, tmp_path: Path, done: Path) -> None:

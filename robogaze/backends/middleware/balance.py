@@ -45,7 +45,9 @@ class LoadBalancer:
         return sorted(range(len(self._servers)), key=lambda index: sha256(f"{index}\0{clip}".encode()).digest())
 
     async def ready(self) -> str | None:
-        """The name of the served model, None when servers differ. Raises Unreachable when no server can be reached."""
+        """The name of the served model, or None if the servers give different names. Raises Unreachable when no server
+        can be reached.
+        """
         served, unreachable = [], None
         for index, server in enumerate(self._servers):
             try:

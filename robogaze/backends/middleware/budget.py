@@ -1,9 +1,9 @@
 """The budget of a run, over all its models.
 
-Before a request is sent, its maximum cost is reserved: the estimated cost of the prompt, and the cost of an answer of
-`max_tokens`. A request that does not fit into the budget waits for the requests in progress, most of which cost less
-than was reserved. When no request is in progress, the run stops. The budget can be exceeded only if the prompt
-estimates are wrong.
+Before a request is sent, its maximum cost is reserved: the estimated cost of the prompt plus the cost of an answer with
+`max_tokens` tokens. A request that does not fit into the budget waits until other requests have finished, because most
+of them cost less than was reserved for them. If it still does not fit when no other request is in progress, the run
+stops. The budget can be exceeded only if the prompt estimates are wrong.
 """
 
 import asyncio
@@ -15,9 +15,10 @@ from robogaze.errors import BudgetExhausted
 
 @dataclass
 class UsageCounter:
-    """The calls to one model and their cost, earlier starts of the run included.
+    """The calls to one model and their cost, including earlier starts of the run.
 
-    `uncounted` is True after an answer of unknown cost. `record` stores each addition (calls, USD).
+    `uncounted` becomes True when the cost of an answer is not known. `record` is called with each addition (calls, USD)
+    to store it.
     """
 
     calls: int = 0
@@ -31,7 +32,7 @@ class UsageCounter:
         self.record(1, 0.0)
 
     def add_cost(self, cost_usd: float | None) -> None:
-        """Add the cost of an answer; None when it is not known."""
+        """Add the cost of an answer, or None if it is not known."""
         self.uncounted = self.uncounted or cost_usd is None
         self.cost_usd += cost_usd or 0.0
         self.record(0, cost_usd or 0.0)
@@ -39,7 +40,7 @@ class UsageCounter:
 
 @dataclass
 class Budget:
-    """The maximum calls and cost of all models together; None means no limit."""
+    """The maximum number of calls and the maximum cost of all models together; None means no limit."""
 
     calls: int | None = None
     cost_usd: float | None = None
@@ -48,11 +49,11 @@ class Budget:
     _released: asyncio.Event = field(default_factory=asyncio.Event)
 
     def include(self, counter: UsageCounter) -> None:
-        """Count the usage of one more model."""
+        """Add the counter of a model, whose usage then counts towards the budget."""
         self._counters.append(counter)
 
     async def reserve(self, maximum_usd: float | None) -> float:
-        """Reserve the maximum cost of a request and return it; `release` it when the answer's cost is counted.
+        """Reserve the maximum cost of a request and return it. When the request has ended, pass this cost to `release`.
 
         `maximum_usd` is None for a model without a price. Raises BudgetExhausted when the budget does not allow another
         request. Also raises BudgetExhausted when the budget cannot be enforced because a model has no price or a server
@@ -71,7 +72,7 @@ class Budget:
         while self._cost_usd + self._reserved_usd + maximum_usd > self.cost_usd:
             if not self._reserved_usd:
                 raise BudgetExhausted(
-                    f"{self._cost_usd:.4g} of {self.cost_usd:g} USD are spent and the next answer may cost "
+                    f"{self._cost_usd:.4g} of {self.cost_usd:g} USD have been spent, and the next request may cost "
                     f"{maximum_usd:.2g} USD; raise `max_cost_usd` to resume"
                 )
             self._released.clear()

@@ -4,7 +4,8 @@ One SQLite file. The key covers the model, its server and settings, the decoding
 prompt's text and pixels. The key contains no path, so that a run folder can be moved. An answer is committed before it
 is used: a killed run loses only the requests in progress.
 
-The file also counts the usage of each model, answered or not, for limits that hold across starts of a run.
+The file also counts the calls to each model and their cost, so that limits hold across restarts of a run. Calls without
+an answer count too.
 """
 
 import json
@@ -89,7 +90,7 @@ class AnswerStore:
             ) from error
 
     def get(self, key: str) -> Completion | None:
-        """The stored answer; None when there is none or its row is damaged. Raises RunError for a damaged file."""
+        """The stored answer, or None if there is none or its row is damaged. Raises RunError for a damaged file."""
         row = self._row("SELECT completion FROM answers WHERE key = ?", key)
         return _checked(key, row[0]) if row else None
 
@@ -108,7 +109,9 @@ class AnswerStore:
         return UsageCounter(calls, cost_usd, record=lambda *added: self._write(_ADD_USAGE, (model, *added)))
 
     def first_name(self, model: str, does: str, name: str) -> str:
-        """The name that a model's server used first: `name`, if no other is stored. See `ModelIdentityGuard`."""
+        """The name that a model's server used first. If none is stored yet, `name` is stored and returned. See
+        `ModelIdentityGuard`.
+        """
         self._write("INSERT OR IGNORE INTO first_names VALUES (?, ?, ?)", (model, does, name))
         row = self._row("SELECT name FROM first_names WHERE model = ? AND does = ?", model, does)
         if row is None or not isinstance(row[0], str):
@@ -176,7 +179,7 @@ class Cache(Middleware):
     answers: AnswerStore
 
     async def complete(self, request: Request) -> Completion:
-        """Answer a request, from the store if it holds the answer."""
+        """Answer a request: from the store if possible, otherwise from the wrapped backend."""
         key = request.key(self.identity)
         if (stored := self.answers.get(key)) is not None:
             return stored

@@ -1,5 +1,5 @@
-"""Detects that a server serves a different model than at the start of the run, because all results of a run must come
-from one model.
+"""Checks that all results of a run come from the same model: a server must serve the model that it served at the start
+of the run.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ def check_name(first_name: FirstName, model: str, does: str, name: str) -> None:
     """Raise ModelChanged when a server uses a different name than at the start of the run."""
     if (first := first_name(model, does, name)) != name:
         raise ModelChanged(
-            f"the server of the model {model} {does} {name}, but the name was {first} when this run began; "
+            f"the server of the model {model} {does} {name}, but used the name {first} when this run began; "
             f"serve {first}, or use another `out`"
         )
 

@@ -1,7 +1,7 @@
-"""Waits for a server that becomes unreachable, so that an outage does not cost clips.
+"""Waits for a server that becomes unreachable, so that no clip fails because of an outage.
 
 During an outage all requests to a server wait together while one task polls it. A request is sent at most
-`_MAX_OUTAGES` + 1 times, because it may be the request that crashes the server.
+`_MAX_OUTAGES` + 1 times, in case the request itself crashes the server.
 """
 
 import asyncio

@@ -1,7 +1,8 @@
-"""Limits of one model: concurrent requests, requests and tokens per minute, and total calls and cost.
+"""Limits of one model: concurrent requests, requests per minute, tokens per minute, total calls and total cost.
 
-Calls and cost are checked before a request is sent. Requests in progress finish, so `limits.cost_usd` can be exceeded
-by their cost; the budget of the run (`robogaze.backends.middleware.budget`) is not exceeded in this way.
+Calls and cost are checked before a request is sent. Requests in progress still finish, so the total cost can exceed
+`limits.cost_usd` by the cost of these requests. The budget of the run (`robogaze.backends.middleware.budget`) reserves
+costs in advance, so that it is not exceeded in this way.
 """
 
 import asyncio
@@ -51,7 +52,9 @@ class Price(Data):
         ) / 1e6
 
     def maximum(self, request: Request) -> float:
-        """The maximum cost of a request in USD, for the estimated prompt and an answer of `max_tokens`."""
+        """The maximum cost of a request in USD: the cost of the estimated prompt plus the cost of an answer of
+        `max_tokens`.
+        """
         prompt_usd = estimated_tokens(request) * self.prompt_usd
         return (prompt_usd + request.decoding.max_tokens * self.completion_usd) / 1e6
 
@@ -66,10 +69,10 @@ def estimated_tokens(request: Request) -> int:
 
 @dataclass
 class RateLimiter(Middleware):
-    """Keeps the limits of a model and adds the cost to its answers.
+    """Enforces the limits of a model, and adds the cost to its answers.
 
-    `usage` holds the usage of earlier starts of the run. A request that `was_sent` earlier, and only fetches its answer
-    now, is not counted as another call.
+    `usage` starts with the usage of earlier starts of the run. `was_sent` tells whether a request was sent earlier, so
+    that now only its answer is fetched. Such a request is not counted again.
     """
 
     limits: RateLimits
@@ -85,9 +88,7 @@ class RateLimiter(Middleware):
         self._tokens = _a_minute(self.limits.tokens_per_minute)
 
     async def complete(self, request: Request) -> Completion:
-        """Answer a request. Raises BudgetExhausted when the limit of calls or cost is reached, or when this limit
-        cannot be enforced.
-        """
+        """Answer a request. Raises BudgetExhausted when the limit of calls or cost is reached or cannot be enforced."""
         async with self._slots:
             reserved_usd = 0.0 if self.was_sent(request) else await self._admit(request)
             try:

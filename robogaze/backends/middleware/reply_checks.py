@@ -9,7 +9,7 @@ from robogaze.errors import ServerFault
 
 
 class TypeCheck(Middleware):
-    """Makes an invalid completion an error of its request."""
+    """Checks the types of a completion's fields."""
 
     async def complete(self, request: Request) -> Completion:
         """Answer a request. Raises ServerFault for a completion with a field of the wrong type."""
@@ -20,8 +20,8 @@ class TypeCheck(Middleware):
 
 
 class FinishCheck(Middleware):
-    """Refuses completions that are refusals or did not finish. RateLimiter has already counted the cost of these
-    completions.
+    """Raises an error for refusals and for answers with an unknown finish reason. RateLimiter has already counted the
+    cost of these completions.
     """
 
     async def complete(self, request: Request) -> Completion:

@@ -1,7 +1,7 @@
-"""Retries requests after errors that may pass: rate limits, server faults, stalls and lost connections.
+"""Retries requests after errors that may be temporary: rate limits, server faults, stalls and lost connections.
 
-The wait is the server's Retry-After if there is one; otherwise it grows exponentially with jitter. The wait is at most
-`longest_wait_s`. Errors that a retry cannot change are raised at once.
+The wait before a retry is the server's Retry-After if there is one; otherwise it grows exponentially with jitter. The
+wait is at most `longest_wait_s`. All other errors are raised at once.
 """
 
 import logging
@@ -48,7 +48,7 @@ class Retry(Middleware):
         policy = self.policy
 
         def retry_or_wait_s(error: Exception) -> bool | float:
-            """Whether to retry; the seconds to wait where the server sent Retry-After."""
+            """Whether to retry, or the seconds to wait if the server sent Retry-After."""
             if isinstance(error, RateLimited) and error.retry_after_s is not None:
                 return min(error.retry_after_s, policy.longest_wait_s)
             return isinstance(error, BackendError) and error.retryable
@@ -64,4 +64,4 @@ class Retry(Middleware):
         async for attempt in attempts:
             with attempt:
                 return await self.inner.complete(request)
-        raise AssertionError("stamina yields at least one attempt and raises after the last")
+        raise AssertionError("unreachable: stamina makes at least one attempt, and raises the last error")

@@ -1,4 +1,4 @@
-"""Arguments that name clips."""
+"""Command line arguments for clips."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _suggestion(path: Path) -> str:
 
 
 def parse_layout(text: str | None) -> Layout | None:
-    """Read --layout. Raises OptionError with one sentence."""
+    """Read --layout. Raises OptionError for an invalid layout."""
     from robogaze.run.clips import parse_layout
 
     return None if text is None else parse_layout(text)

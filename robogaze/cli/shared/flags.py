@@ -1,4 +1,4 @@
-"""Parameters of the library as options of the command line."""
+"""Replaces the library's parameter names in messages by the options of the command line."""
 
 import re
 
@@ -7,5 +7,5 @@ _FLAGS = {"max_cost_usd": "--max-cost"}
 
 
 def with_flags(message: str) -> str:
-    """The message of the library, in which each parameter, written as `out`, is replaced by its option, --out."""
+    """A message of the library with its parameters replaced by command line options: `out` becomes --out."""
     return re.sub(r"`([a-z_]+)`", lambda found: _FLAGS.get(found[1], f"--{found[1].replace('_', '-')}"), message)

@@ -86,7 +86,7 @@ def printing(out: str) -> Callable[[Command], Command]:
 
 
 class PartName(click.types.StringParamType):
-    """The name of a part: a name in `own`, or a name that another package adds to the registry of this kind."""
+    """The name of a part. It must be in `own`, or be added by another package to the registry of this kind."""
 
     name = "name"
 

@@ -22,11 +22,11 @@ _FIRST_S, _LONGEST_S = 10.0, 60.0
 
 @dataclass
 class Progress:
-    """The progress of a run. Each change is shown by `show`, in the thread that makes it.
+    """The progress of a run. Every change calls `show`, in the thread that makes the change.
 
-    `total` is the number of all clips, `before` the number of clips that were finished before this start, `now` the
-    number of clips that this start scored. `cost_usd` is the known cost of this start, `uncosted` the number of clips
-    whose cost is unknown. `decoding` are the clips being decoded, with the decoded share.
+    `total` is the number of all clips. `before` of them were finished before this start, and `now` were scored in this
+    start. `cost_usd` is the known cost of this start, and `uncosted` counts the clips whose cost is unknown. `decoding`
+    maps each clip that is being decoded to the share that is already decoded.
     """
 
     total: int
@@ -39,7 +39,7 @@ class Progress:
     show: Callable[[], None] = lambda: None
 
     def add(self, result: ClipResult) -> None:
-        """Count a clip; a clip without a report from this start was finished before or is unreadable."""
+        """Count a clip. A clip without a report from this start either was finished before or is unreadable."""
         self.decoding.pop(result.clip_id, None)
         if result.report is None and result.summary is not None:
             self.before += 1
@@ -51,7 +51,7 @@ class Progress:
         self.show()
 
     def decoded(self, clip_id: str, share: float) -> None:
-        """Note the decoded share of a clip."""
+        """Record which share of a clip is decoded."""
         if share >= 1:
             self.decoding.pop(clip_id, None)
         else:

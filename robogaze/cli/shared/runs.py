@@ -50,7 +50,7 @@ def setup_options(command: Command) -> Command:
             type=PartName("decoders", "pyav", "decord"),
             default="pyav",
             show_default=True,
-            help="Video decoder: pyav, decord, or a decoder from another package.",
+            help="Video decoder: pyav, decord, or a decoder that another package adds.",
         ),
     )
 
@@ -70,7 +70,7 @@ def run_options(command: Command) -> Command:
             default="local",
             show_default=True,
             help="Where clips are scored: local (in this process), ray (on a cluster), datatrove (in several "
-            "processes), or an engine from another package.",
+            "processes), or an engine that another package adds.",
         ),
         click.option(
             "--workers", type=click.IntRange(min=1), help="Number of processes for --engine ray or datatrove."
@@ -99,7 +99,7 @@ def run_options(command: Command) -> Command:
 
 @dataclass(frozen=True)
 class GivenOptions:
-    """The values of `setup_options` and `run_options`, as the command line gives them."""
+    """The values that the command line gives for `setup_options` and `run_options`."""
 
     domain: str | None
     pipeline: str | None
@@ -169,7 +169,7 @@ def execute(run: ScoringRun) -> None:
 
 
 def say_what_is_kept(folder: Path | None) -> None:
-    """Set the message for an interruption of the command."""
+    """Set the message that is printed if the command is interrupted."""
     if folder is None:
         interrupt.keeps("without --out no report is kept; with --out FOLDER a run can be resumed")
     else:
@@ -188,7 +188,7 @@ def announce(run: ScoringRun) -> None:
             click.echo(f"{count(len(plan.added), 'new clip')} since the first start of {run.folder.root}", err=True)
         if plan.removed:
             what = f"{count(len(plan.removed), 'clip')} of {run.folder.root} ({plan.removed[0]}, ...)"
-            click.echo(f"not in this command: {what}; their reports are kept", err=True)
+            click.echo(f"this command does not include {what}; their reports are kept", err=True)
     is_capped = run.options.max_calls is not None or run.options.max_cost_usd is not None
     if (is_capped or len(plan.tasks) >= _MANY_CLIPS) and (found := _estimate(run)) is not None:
         click.echo(in_words(found), err=True)
@@ -255,7 +255,7 @@ def say_result(run: ScoringRun) -> None:
     for clip in run.unreadable:
         click.echo(f"error: {clip.reason}", err=True)
     for path in run.plan.repeated:
-        click.echo(f"{path} is a duplicate of another clip, so this clip was scored only once", err=True)
+        click.echo(f"{path} is a duplicate of another clip, so it was not scored again", err=True)
     for clip_id, changed in run.plan.replaced.items():
         click.echo(
             f"{clip_id} changed since it was scored ({changed.replace('_', ' ')}); its report is replaced",
@@ -270,7 +270,7 @@ def say_result(run: ScoringRun) -> None:
     if invalid := sum(has_invalid_answers(summary) and not awaits_answer(summary) for summary in summaries):
         what = f"{count(invalid, 'clip')} incomplete because the model's answers were invalid"
         way_out = "run the same command again" if run.folder is None else "add --retry-failed"
-        click.echo(f"{what}; {way_out} to ask again", err=True)
+        click.echo(f"{what}; {way_out} to request new answers", err=True)
 
 
 def exit_code(run: ScoringRun) -> int:

@@ -26,7 +26,7 @@ def as_text(result: Mapping[str, Any]) -> str:
 
 
 def print_tables(tables: Iterable[ResultTable], form: str) -> None:
-    """Print tables in a format; in the terminal format, a note that several tables share is printed once.
+    """Print tables in a format. In the terminal format, a note that several tables share is printed only once.
 
     In CSV, titles and notes are lines that begin with `#`.
     """
@@ -52,7 +52,7 @@ def print_tables(tables: Iterable[ResultTable], form: str) -> None:
 
 
 def write_files(out: Path, files: Iterable[tuple[str, str]], what: str) -> None:
-    """Write files into a folder; print on stderr the folder, and in words (`what`) which files these are."""
+    """Write files into a folder. Print the folder and `what`, a description of the files, on stderr."""
     from robogaze.store import write_whole
 
     out.mkdir(parents=True, exist_ok=True)
@@ -62,7 +62,7 @@ def write_files(out: Path, files: Iterable[tuple[str, str]], what: str) -> None:
 
 
 def list_unjudged(pairs: Sequence[DescriptionPair], judge: str, out: Path | None, name: str = "unjudged") -> None:
-    """Write the pairs without a similarity, if there are any, to a file in `out`, and print how to judge them."""
+    """If there are pairs without a similarity, write them to a file in `out` and print how to judge them."""
     from robogaze.judges.unjudged import unjudged_lines
     from robogaze.store import write_whole
 

@@ -32,7 +32,7 @@ def option(command: Command) -> Command:
 
 
 def opened(text: str | None) -> Tracker | None:
-    """Open the tracker of --track; a missing library is an error before the work begins."""
+    """Open the tracker of --track. Raises an error for a missing library before the work begins."""
     if text is None:
         return None
     from robogaze.reporting.trackers import open_tracker
@@ -44,7 +44,9 @@ def opened(text: str | None) -> Tracker | None:
 
 
 def track(tracker: Tracker, name: str, configuration: Mapping[str, Plain], numbers: Mapping[str, float]) -> None:
-    """Send the numbers of a run at the training step in its name, or at step 0 if the name has no step."""
+    """Send the numbers of a run to a tracker. The training step is read from the run's name, and is 0 if the name has
+    none.
+    """
     from robogaze.comparison.trend import step_of
     from robogaze.reporting.trackers import send
     from robogaze.version import VERSION

@@ -42,8 +42,8 @@ def options(command: Command) -> Command:
         click.option(
             "--until",
             metavar="FILE|-",
-            help="With --watch: end once FILE exists and all clips are scored. With -, stdin must have sent a line or "
-            "ended.",
+            help="With --watch: end once FILE exists and all clips are scored. With -, wait for a line or the end of "
+            "stdin instead of a file.",
         ),
         click.option(
             "--until-idle",
@@ -65,14 +65,14 @@ def options(command: Command) -> Command:
         click.option(
             "--baseline",
             metavar="NAME|PATH",
-            help="With --watch: compare each checkpoint with this checkpoint or run.  [default: the first checkpoint]",
+            help="With --watch: checkpoint or run to compare each checkpoint with.  [default: the first checkpoint]",
         ),
     )
 
 
 @dataclass(frozen=True)
 class WatchFlags:
-    """The values of `options`."""
+    """The values of --watch and of the options that need --watch."""
 
     watch: bool
     until: str | None
@@ -83,7 +83,7 @@ class WatchFlags:
 
     @classmethod
     def taken_from(cls, given: dict[str, Any]) -> WatchFlags:
-        """Remove the options from the arguments of the command. Raises UsageError if the options are given without
+        """Remove these options from the arguments of the command. Raises UsageError if one of them is given without
         --watch.
         """
         flags = cls(**{name: given.pop(name) for name in _NAMES})
@@ -160,13 +160,11 @@ def _say_nothing_was_checked(watching: Watch, baseline: str | None) -> None:
     if baseline is not None and baseline not in {result.name for result in watching.complete}:
         known = ", ".join(result.name for result in watching.complete)
         raise click.UsageError(
-            f"no checkpoint was checked by --gate: --baseline {baseline} is neither a checkpoint ({known}) nor the "
+            f"--gate checked no checkpoint: --baseline {baseline} is neither one of the checkpoints ({known}) nor the "
             "path of a run"
         )
     name = baseline or watching.complete[0].name
-    click.echo(
-        f"no checkpoint was checked by --gate: {name} is the baseline, and there is no other checkpoint", err=True
-    )
+    click.echo(f"--gate checked no checkpoint: {name} is the baseline, and there is no other checkpoint", err=True)
 
 
 @dataclass
@@ -197,7 +195,7 @@ class _Shown:
         self._send(result, numbers, out)
 
     def finish(self) -> None:
-        """End the run of the tracker."""
+        """End the tracker's run."""
         with redirect_stdout(sys.stderr):
             self.stack.close()
 

@@ -81,10 +81,10 @@ async def test_another_model_is_detected_at_the_start_and_in_answers(tmp_path: P
     await backend.complete(request())
     server.name = "llama"
     with pytest.raises(
-        ModelChanged, match="answers as llama, but the name was qwen when this run began; serve qwen, or"
+        ModelChanged, match="answers as llama, but used the name qwen when this run began; serve qwen, or"
     ):
         await backend.complete(request())
-    with pytest.raises(ModelChanged, match="serves llama, but the name was qwen"):
+    with pytest.raises(ModelChanged, match="serves llama, but used the name qwen"):
         await backend.ready()
     assert store.first_name("critic", "serves", "llama") == "llama", "names are kept per model of the run"
     store.close()
