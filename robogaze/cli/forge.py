@@ -40,7 +40,7 @@ forge.add_command(simulate)
     "--domain", help="Name of a built-in domain, or the folder of a domain.  [default: the default built-in domain]"
 )
 @click.option(
-    "--only", multiple=True, metavar="NAME", help="Plant only this glitch. Repeat the option for several glitches."
+    "--only", multiple=True, metavar="NAME", help="Plant only this glitch. Repeat the option to plant several glitches."
 )
 @click.option("--each", type=click.IntRange(min=1), default=1, show_default=True,
               help="Number of copies per clip and glitch.")  # fmt: skip

@@ -47,10 +47,16 @@ def _range(context: click.Context, parameter: click.Parameter, text: str | None)
 @click.option("--clips", type=click.IntRange(min=1), required=True, help="Number of clips.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option(
-    "--types", multiple=True, metavar="TYPE", help="Simulate only this event type. Repeat the option for several types."
+    "--types",
+    multiple=True,
+    metavar="TYPE",
+    help="Simulate only this event type. Repeat the option to simulate several types.",
 )
 @click.option(
-    "--tasks", multiple=True, metavar="NAME", help="Simulate only this task. Repeat the option for several tasks."
+    "--tasks",
+    multiple=True,
+    metavar="NAME",
+    help="Simulate only this task. Repeat the option to simulate several tasks.",
 )
 @click.option(
     "--clean-share", type=click.FloatRange(0, 1), default=0.3, show_default=True, help="Share of clean clips."

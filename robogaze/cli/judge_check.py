@@ -54,8 +54,8 @@ def judge_check(pairs: Path, judge: str, rubric: str, split: str | None, repeats
     """Measure how well a judge agrees with ratings of pairs of descriptions.
 
     PAIRS is a JSONL file. A line is {"reference": ..., "prediction": ..., "similarity": 0..1}. Instead of "similarity",
-    a line can have "axes": ratings on the axes of the rubric. For the intervals, pairs with the same "event" are
-    resampled together. If a pair has no "event", its "clip_id" is used instead. With --repeats, the model judges each
+    a line can have "axes": ratings on the axes of the rubric. For the confidence intervals, pairs with the same "event"
+    are resampled together; pairs without an "event" are grouped by "clip_id". With --repeats, the model judges each
     pair several times, and changed answers are counted.
     """
     check_exist(pairs)

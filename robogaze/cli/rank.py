@@ -93,11 +93,11 @@ def rank(
     as_json: bool,
     out: Path | None,
 ) -> int:
-    """Rank the candidates of each prompt by how usable they are, and keep the best. The ranking uses only reports.
+    """Rank the candidates of each prompt by usability, and keep the best. The ranking uses only reports.
 
-    RUN holds the reports: a run folder, another folder of reports, or a JSONL file. Candidates of a prompt have the
-    same `prompt_id`. Without `prompt_id`, they have the same instruction and first frame. With --labels, the command
-    also measures the share of kept candidates that are usable, and compares it with random selection and with other
+    RUN is a run folder, another folder of reports, or a JSONL file of reports. Candidates of a prompt have the same
+    `prompt_id`. Without `prompt_id`, they have the same instruction and first frame. With --labels, the command also
+    measures the share of kept candidates that are usable, and compares it with random selection and with other
     measures. A clip without a report is listed and never kept, and the exit code is then 4. The command loads no video
     and no model library.
     """

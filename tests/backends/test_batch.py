@@ -93,5 +93,5 @@ async def test_error_of_the_service_is_a_refusal(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["{", "[]", '{"id": 1}'])
 def test_invalid_line_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "out.jsonl").write_text(text + "\n")
-    with pytest.raises(InputError, match=r"out\.jsonl:1 is not a line of a batch"):
+    with pytest.raises(InputError, match=r"out\.jsonl:1 is not a valid batch line"):
         batch_backend(tmp_path)
