@@ -9,12 +9,12 @@ with S, the similarity of the two descriptions, in [0, 1], from a judge. The ass
 chosen, and pairs with weight 0 are dropped. With this weight, events without overlap in time are therefore never
 matched. Two other weights are S * IoU (the GLIDE paper) and S alone (GLIDE's released evaluator).
 
-IoU is computed between unions of spans, on frames (the default; RoboGaze, A.2.4) or exactly. On frames, a span covers
-the frames whose times lie in the span. A span that is shorter than a frame and lies between two frames counts as
-covering the frame shown at its start, so no event is too short to be matched. The last frame is assumed to have the
-duration of the frame before it. A span that starts after the end of the last frame covers no frame and overlaps with
-nothing. Frame intervals have an exclusive end, so a perfect single-frame event has IoU 1; in the released evaluator it
-has 0.
+The IoU of two events is computed between the unions of their spans, either on frames (the default; RoboGaze, A.2.4) or
+exactly. On frames, a span covers the frames whose times lie in the span. A span that is shorter than a frame and lies
+between two frames counts as covering the frame shown at its start, so no event is too short to be matched. The last
+frame is assumed to have the duration of the frame before it. A span that starts after the end of the last frame covers
+no frame and overlaps with nothing. Frame intervals have an exclusive end, so a single-frame event that is predicted
+perfectly has IoU 1. The released evaluator gives this event IoU 0.
 
 All arrays have one row per reference and one column per prediction.
 """
@@ -40,7 +40,7 @@ Overlap = Literal["frames", "exact"]
 
 @dataclass(frozen=True)
 class Weighting:
-    """How pairs are weighed and IoU is measured; `dimension_bonus` is 0 or more."""
+    """How pairs are weighted and how their IoU is computed. `dimension_bonus` is 0 or more."""
 
     use: Use = "similarity*iou*bonus"
     dimension_bonus: float = 0.25
@@ -61,7 +61,7 @@ class Weighting:
 class Match:
     """A matched pair: the indices of its two events, their similarity, IoU and weight.
 
-    `iou` is NaN if a side gives no time; only the weight "similarity" matches these events.
+    `iou` is NaN if either event has no time. Such events are matched only if `Weighting.use` is "similarity".
     """
 
     reference: int
@@ -78,12 +78,13 @@ def match_events(
     iou: Matrix,
     weighting: Weighting,
 ) -> tuple[Match, ...]:
-    """The best assignment of two lists of events, as `match_pairs` finds it, independent of their order.
+    """The best assignment of predictions to references, as `match_pairs` finds it. It does not depend on the order of
+    the two lists.
 
     Ties between assignments are broken by the events' contents: they are sorted by spans, dimension, type, description,
-    severity and confidence before they are assigned. Ids have no influence. Events with equal contents look the same to
-    any judge; if a judge still rates them differently, their similarities break the tie where this is possible. The
-    indices refer to the lists as given, and the pairs are in the order of the references.
+    severity and confidence before they are assigned. Ids have no influence. Two events with equal contents look the
+    same to any judge. If a judge still gives them different similarities, these similarities break the tie where
+    possible. The indices refer to the lists as given, and the pairs are in the order of the references.
     """
     columns = _in_order(predictions, similarity.T.tolist())
     rows = _in_order(references, similarity.tolist())
@@ -96,12 +97,12 @@ def match_events(
 def match_pairs(similarity: Matrix, iou: Matrix, same_dimension: Flags, weighting: Weighting) -> tuple[Match, ...]:
     """The pairs of a one-to-one assignment with the largest sum of weights, without pairs of weight 0.
 
-    The arrays have shape (references, predictions), each of which may be 0. Ties depend on the order of rows and
+    The arrays have shape (references, predictions); either length may be 0. Ties depend on the order of rows and
     columns; `match_events` avoids this dependence. Raises ValueError for similarities outside [0, 1] or NaN: the caller
     decides how a failed judgement counts.
     """
     if not ((similarity >= 0) & (similarity <= 1)).all():
-        raise ValueError("similarities must be in [0, 1]; choose a similarity for each pair without a judgement")
+        raise ValueError("similarities must be in [0, 1], not NaN; choose a similarity for pairs without a judgement")
     from scipy.optimize import linear_sum_assignment  # slow to import, and many commands import this module only
 
     weights = weighting.weights(similarity, iou, same_dimension)
@@ -131,10 +132,10 @@ def iou_matrix(
     frame_times_s: Sequence[float] | None,
     iou: Overlap = "frames",
 ) -> Matrix:
-    """The IoU of every pair, in [0, 1]; NaN if a side gives no time.
+    """The IoU of every pair, in [0, 1]; NaN if either event has no time.
 
-    `frame_times_s` are the times of the clip's frames, ascending. Without frame times the IoU is exact, even if `iou`
-    is "frames".
+    `frame_times_s` are the times of the clip's frames, in ascending order. Without frame times the IoU is exact, even
+    if `iou` is "frames".
     """
     frames = frame_times_s if iou == "frames" and frame_times_s is not None and len(frame_times_s) else None
     rows, columns = ([_runs(event.spans, frames) for event in side] for side in (references, predictions))

@@ -51,7 +51,9 @@ class Registry(Generic[Part]):
             known = ", ".join(self.names())
             raise InputError(f"{name!r} is not one of the {self.kind}: {known}")
         if len(paths) > 1:
-            raise InputError(f"{self.kind}: {name!r} is registered as {' and as '.join(sorted(paths))}; uninstall one")
+            raise InputError(
+                f"{self.kind}: {name!r} is registered as {' and as '.join(sorted(paths))}; uninstall one package"
+            )
         path = paths.pop()
         return cast(Part, _imported(path) if name in self.own else self._of_package(points[path]))
 

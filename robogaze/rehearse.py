@@ -1,7 +1,7 @@
 """A rehearsal: a dry run of a pipeline without a model and without a video.
 
 It renders every prompt with real values, with and without an instruction, and makes a report. Errors in a domain are
-therefore found before a run is paid for.
+therefore found before a run costs money.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ _DURATION_S, _FPS, _SIDE_PX = 4, 8, 64
 async def rehearse(pipeline: Pipeline) -> None:
     """Run a pipeline on a clip of noise with the simplest answers, with and without an instruction.
 
-    Raises DomainError for a stage that fails, and for results from which no valid report can be made.
+    Raises DomainError if a stage fails, or if its results do not make a valid report.
     """
     clip, decoded, signals = noise_clip(pipeline.measures)
     config = ModelsConfig(models={"rehearsal": ModelConfig(kind="scripted")}, roles={"vlm": "rehearsal"})
@@ -63,7 +63,7 @@ def _check_failures(pipeline: Pipeline, failures: Sequence[Failure]) -> None:
 
 
 def noise_clip(measured: bool) -> tuple[Clip, DecodedClip, ClipSignals | None]:
-    """A clip of noise, decoded, with its signals if `measured`."""
+    """A decoded clip of noise. If `measured`, its signals are returned, too."""
     count = _DURATION_S * _FPS
     clip = Clip(
         id="rehearsal",

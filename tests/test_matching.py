@@ -82,7 +82,7 @@ def test_nothing_is_matched_with_nothing(shape: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("similarity", [1.5, -0.1, math.nan])
 def test_a_similarity_outside_0_to_1_is_refused(similarity: float) -> None:
-    with pytest.raises(ValueError, match="choose a similarity for each pair without a judgement"):
+    with pytest.raises(ValueError, match="choose a similarity for pairs without a judgement"):
         match_pairs(matrix([similarity]), matrix([1.0]), np.array([[True]]), Weighting())
 
 

@@ -3,9 +3,9 @@
     {"reference": "the cup falls", "prediction": "the mug drops", "similarity": 0.9}
     {"reference": "...", "prediction": "...", "axes": {"event_faithfulness": 5, "specificity": 4, ...}}
 
-A line rates a pair by a similarity in [0, 1], or on all axes of a rubric. Optional keys: clip_id, reference_id and
-prediction_id, which identify the pair in a table (the default of both ids is the line number); instruction,
-reference_type and prediction_type; and event, domain, kind and split, which group pairs.
+A line rates a pair by a similarity in [0, 1], or on all axes of a rubric. All other keys are optional. clip_id,
+reference_id and prediction_id identify the pair in a table; the default of the two event ids is the line number. The
+judge also gets instruction, reference_type and prediction_type. event, domain, kind and split group pairs.
 """
 
 from dataclasses import dataclass
@@ -46,7 +46,9 @@ class _Line(Data):
 
 @dataclass(frozen=True)
 class RatedPair:
-    """A pair and its rating. Pairs of the same `unit` (event, else clip, else line) were rated together."""
+    """A pair and its rating. Pairs of the same `unit` were rated together. The unit is the event of the pair, its clip
+    if no event is given, or its line if neither is given.
+    """
 
     pair: DescriptionPair
     similarity: float
@@ -57,9 +59,9 @@ class RatedPair:
 
 
 def read_rated_pairs(path: Path, rubric: Rubric, split: str | None = None) -> tuple[RatedPair, ...]:
-    """The rated pairs of a file, or of one split of the file, with ratings on the axes of a rubric.
+    """The rated pairs of a file, or only the pairs of one split. `rubric` has the axes on which pairs are rated.
 
-    Raises InputError with file, line and key for invalid content, and if there is no pair.
+    Raises InputError if the content is invalid (with file, line and key) or if there is no pair.
     """
     found = tuple(_rated(where, line, rubric) for where, line in read_lines(path, _Line))
     chosen = tuple(rated for rated in found if split in (None, rated.split))

@@ -48,7 +48,7 @@ class RubricFile(Data):
     def _names_can_be_answered(cls, axes: tuple[RubricAxis, ...]) -> tuple[RubricAxis, ...]:
         for number, axis in enumerate(axes):
             if axis.id == REASONS or not axis.id.isidentifier() or axis.id[0] == "_" or hasattr(Answer, axis.id):
-                raise ValueError(f"{axis.id!r} cannot name an axis; use another word of letters, digits and _")
+                raise ValueError(f"{axis.id!r} cannot be the id of an axis; use another word of letters, digits and _")
             if axis.id in [other.id for other in axes[:number]]:
                 raise ValueError(f"the axis {axis.id!r} is listed twice")
         return axes

@@ -18,11 +18,11 @@ Query = tuple[ClipAnnotation, Sequence[AnnotatedEvent]]
 async def judgements(
     queries: Sequence[Query], judge: Judge, wanted: Sequence[Flags] | None = None
 ) -> list[tuple[Matrix, str]]:
-    """For every query the similarities of its pairs, and the reason of the first unscored pair (empty if no pair is
-    unscored).
+    """Return two things for every query: the similarities of its pairs, and the reason why its first unscored pair is
+    unscored (empty if all pairs are scored).
 
-    Similarities have shape (reference events, events); they are in [0, 1], NaN for an unscored pair. With `wanted`, the
-    judge is asked only about these pairs of each query, and the other pairs are NaN.
+    Similarities have shape (reference events, events); they are in [0, 1], NaN for an unscored pair. If `wanted` is
+    given, the judge is asked only about the pairs that it marks, and all other pairs are NaN.
     """
     if wanted is None:
         wanted = [np.ones((len(clip.findings), len(events)), np.bool_) for clip, events in queries]

@@ -5,8 +5,8 @@
 or by the ids of its events, `reference_id` and `prediction_id` instead of the descriptions. Descriptions are valid for
 every system. Ids are valid for a single system, because two systems may use the same id for different events.
 
-The pair in a line whose similarity is null is not judged yet. The table may hold more pairs than are asked for; a pair
-that it does not hold is unscored.
+If the similarity in a line is null, the pair is not judged yet. The table may contain pairs that are never asked for. A
+pair that is not in the table is unscored.
 """
 
 from collections.abc import Mapping, Sequence
@@ -52,7 +52,7 @@ class _Line(Data):
 
 @dataclass(frozen=True)
 class TableJudge:
-    """Looks similarities up. `asked` keeps the prediction of every pair that was found by ids."""
+    """Looks similarities up. `asked` records the predicted description of every pair that was found by its ids."""
 
     path: Path
     fingerprint: str
@@ -93,7 +93,7 @@ class TableJudge:
     async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
         """A judgement for each pair, in their order.
 
-        Raises InputError if the judge is asked about two predictions with the same id and the table names them by ids.
+        Raises InputError if the table identifies a pair by ids and these ids stand for two different predictions.
         """
         return [self._rated(pair) for pair in pairs]
 
@@ -106,14 +106,14 @@ class TableJudge:
             return pair.silent or unscored(f"{self.path.name} does not hold the pair ({_named(described)})")
         if self.asked.setdefault(named, pair.prediction) != pair.prediction:
             raise InputError(
-                f"{self.path}: {_named(named)}: two systems use these ids for different events; identify the pairs by "
-                "their descriptions ('reference' and 'prediction')"
+                f"{self.path}: two systems use the same ids for different events ({_named(named)}); identify the pairs "
+                "by their descriptions ('reference' and 'prediction')"
             )
         return Judgement(similarity)
 
 
 def open_table_judge(spec: JudgeSpec) -> TableJudge:
-    """The table in the file or folder that `spec.value` names."""
+    """Read the table at the path `spec.value`, which is a file or a folder."""
     return TableJudge.read(Path(spec.value))
 
 

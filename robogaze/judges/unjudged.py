@@ -1,8 +1,9 @@
-"""The pairs that a judge is asked about or did not judge, listed so that a viewer or a model can judge them blind.
+"""Lists the pairs that a judge did not judge, or that it is about to be asked about, so that a viewer or a model can
+judge them blind.
 
 A line has the clip, its instruction and the two descriptions; nothing says which system an event comes from. Pairs that
-several systems share are listed once, in an order that does not depend on the systems. The file is a table for
-`robogaze.judges.table` once its similarities are filled in.
+several systems share are listed once, in an order that does not depend on the systems. As soon as its similarities are
+filled in, the list is a table that `robogaze.judges.table` can read.
 """
 
 import json
@@ -35,7 +36,7 @@ class RecordingJudge:
 
     @property
     def unjudged(self) -> tuple[DescriptionPair, ...]:
-        """The pairs that have no similarity although both sides have a description, each once."""
+        """The pairs that have no similarity although both sides have a description, without repeats."""
         return tuple(self._unjudged[key] for key in sorted(self._unjudged, key=_blind))
 
     async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
@@ -66,9 +67,10 @@ class _PlanningJudge:
 
 
 async def ask_ahead(judge: Judge, use: Callable[[Judge], Awaitable[object]]) -> None:
-    """Ask a judge in advance about the pairs that `use` asks about, sorted as in the list, if the judge supports this.
+    """Ask a judge in advance about all pairs that `use` will ask about, if the judge supports this. The pairs are in
+    the order of `RecordingJudge.unjudged`.
 
-    `use` is called repeatedly, with a judge that knows only the earlier answers, until `use` asks about no new pair.
+    `use` is called until it asks about no new pair, each time with a judge that returns only the answers known so far.
     """
     if not isinstance(judge, AsksAhead):
         return

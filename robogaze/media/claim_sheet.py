@@ -1,4 +1,6 @@
-"""The frames of a claim on one sheet: the place of the claim early, around the onset and the offset, and at the end."""
+"""Makes a sheet for a claim. The sheet shows frames from the start of the clip, around the onset and the offset of the
+claim, and from the end of the clip. If boxes are given, each frame is cropped to the place of the claim.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +18,8 @@ from robogaze.media.decoded_clip import DecodedClip
 class ShownClaim:
     """What a claim sheet shows: a time, in one view or (if `view` is None) in all views.
 
-    With `boxes` (by frame number, in `view`), each cell is a crop around the box (`crop_sheet.box_at`) with a margin.
+    `boxes` are boxes in `view`, keyed by frame number. With boxes, each cell is a crop around the frame's box
+    (`crop_sheet.box_at`), with a margin.
     """
 
     name: str
@@ -33,8 +36,8 @@ def claim_sheets(clip: DecodedClip, claims: Sequence[ShownClaim], count: int = 1
     """A picture for each claim: the frames of `claim_parts`, each stamped with its number, time and part of the claim.
 
     The pixels come from the video, which is read once for several claims; small pictures are enlarged. The pictures are
-    kept for readers, too, because evidence names them. Raises ValueError for an unknown view, and for boxes without a
-    view in a clip of several views.
+    also kept for readers, because evidence refers to them. Raises ValueError for an unknown view, and for boxes without
+    a view in a clip of several views.
     """
     sheets = [_ClaimSheet(clip, claim, count) for claim in claims]
     pictures = []
@@ -54,7 +57,7 @@ class _ClaimSheet:
     def __init__(self, clip: DecodedClip, claim: ShownClaim, count: int) -> None:
         names = clip.layout.active
         if claim.boxes and claim.view is None and len(names) > 1:
-            raise ValueError(f"boxes need a view, one of {', '.join(names)}")
+            raise ValueError(f"boxes need a view; name one of {', '.join(names)}")
         self.parts = claim_parts(claim.span, clip.times_s, count)
         self._clip, self._claim = clip, claim
         self._shown = names if claim.view is None else (claim.view,)
@@ -64,7 +67,7 @@ class _ClaimSheet:
         self._size = 0, 0
 
     def add(self, number: int, views: Sequence[Image]) -> None:
-        """Add a frame, given as its views; the views are not kept."""
+        """Add a frame. `views` are all views of the frame; they are not kept."""
         shown = [views[index] for index in self._indices]
         if self._cells is None:
             self._size = shown[0].shape[1], shown[0].shape[0]
@@ -74,7 +77,7 @@ class _ClaimSheet:
         self._cells.add(crops(shown, [self._boxes[number]], self._size) if self._boxes else shown)
 
     def picture(self) -> FrameImage:
-        """The sheet, after its last frame; its cells are not kept."""
+        """Finish the sheet, after its last frame was added. The cells are not kept."""
         assert self._cells is not None, "a claim has frames"
         clip, name, parts = self._clip, self._claim.name, self.parts
         what = f"the place of {name} in view {self._shown[0]}" if self._boxes else f"the time of {name}"

@@ -1,4 +1,4 @@
-"""Pictures made from pictures: views cut out of a grid, the picture of a frame, contact sheets.
+"""Makes pictures from pictures: cuts views out of a grid, draws the picture of a frame, makes contact sheets.
 
 Names, frame numbers and times are written in bands outside the picture, so that they cover no evidence.
 """
@@ -48,16 +48,19 @@ def fit(image: Image, max_side_px: int) -> Image:
 
 
 def arranged(views: Sequence[Image], names: Sequence[str], columns: int | None = None) -> Image:
-    """Views of one size, each under its name, in the columns of `columns_of`; a single view is returned unchanged."""
+    """Put views of one size side by side, each under its name. A single view is returned unchanged. By default,
+    `columns_of` chooses the number of columns.
+    """
     if len(views) == 1:
         return views[0]
     return sheet(views, names, columns or columns_of(len(views), _size(views[0])))
 
 
 class FrameCanvas:
-    """The picture of a frame: a stamp above its views. If there are several views, each is under its name.
+    """Draws the picture of a frame: a stamp above the frame's views. If there are several views, each has its name
+    above it.
 
-    The parts that are the same in every frame are drawn once, because every frame of a clip is drawn.
+    To save time, the parts that are the same in all frames of a clip are drawn only once.
     """
 
     def __init__(self, names: Sequence[str], view_size: Size) -> None:
@@ -71,7 +74,7 @@ class FrameCanvas:
             self._paper[BAND_PX:] = sheet([blank] * count, names, columns)
 
     def draw(self, views: Sequence[Image], stamp: str) -> Image:
-        """The picture; the next call changes it."""
+        """Draw a frame. The returned picture is overwritten by the next call."""
         self._paper[:BAND_PX] = _band(stamp, self._paper.shape[1])
         for target, view in zip(self._places(self._paper), views, strict=True):
             target[:] = view
@@ -84,8 +87,8 @@ class FrameCanvas:
         return tuple(self._places(picture, divisor))
 
     def divisor(self, least_side_px: int) -> int:
-        """The largest of 4, 2 and 1 by which a picture can be divided: its views must keep whole pixels, and their
-        longer side must keep at least `least_side_px` pixels.
+        """The largest of 4, 2 and 1 by which the sides of a picture can be divided. After the division, each view must
+        still consist of whole pixels, and its longer side must have at least `least_side_px` pixels.
         """
         fitting = (by for by in (4, 2) if max(self.view_size) >= by * least_side_px)
         return next((by for by in fitting if not any(side % by for side in (*self.view_size, BAND_PX, GAP_PX))), 1)
@@ -97,7 +100,7 @@ class FrameCanvas:
 
 
 def sheet(images: Sequence[Image], labels: Sequence[str], columns: int) -> Image:
-    """Pictures of one size in rows of `columns`, each under its label. Raises ValueError without a picture."""
+    """Pictures of one size in rows of `columns`, each under its label. Raises ValueError if there is no picture."""
     if not images:
         raise ValueError("a sheet needs at least one picture")
     high, wide = images[0].shape[:2]
@@ -115,7 +118,9 @@ def sheet(images: Sequence[Image], labels: Sequence[str], columns: int) -> Image
 
 @dataclass(frozen=True)
 class SheetForm:
-    """How cells of views are put on a sheet: the columns of cells, the columns of views in a cell, and the scale."""
+    """The form of a sheet whose cells consist of views: the columns of cells on the sheet, the columns of views in each
+    cell, and the scale of the views.
+    """
 
     columns: int
     across: int
@@ -125,10 +130,10 @@ class SheetForm:
 def largest_form(
     grids: Iterable[tuple[int, int]], views: int, view_size: Size, side_px: int, max_zoom: float
 ) -> SheetForm:
-    """The grid in which views are largest, on a sheet whose longer side is at most `side_px`.
+    """The form in which the views are largest, for a sheet whose longer side is at most `side_px`.
 
-    `grids` are the columns and rows of cells to choose from; each cell has `views` views. Among forms with equally
-    large views, the form whose longer side is shortest is chosen.
+    `grids` are the possible numbers of columns and rows of cells, and `views` is the number of views in each cell. If
+    several forms have equally large views, the form whose longer side is shortest is chosen.
     """
     width, height = view_size
     above = BAND_PX if views > 1 else 0
@@ -181,10 +186,9 @@ _READ = {1: cv2.IMREAD_COLOR, 2: cv2.IMREAD_REDUCED_COLOR_2, 4: cv2.IMREAD_REDUC
 
 
 def decode_image(data: bytes, what: str, divisor: int = 1) -> Image:
-    """A picture from an image file's bytes, its sides divided by 1, 2 or 4, rounded up.
+    """Decode the bytes of an image file. The sides of the picture are divided by `divisor` (1, 2 or 4) and rounded up.
 
-    A JPEG takes less time to read if its sides are divided. Raises VideoError, naming `what`, if the bytes are not an
-    image.
+    A JPEG is decoded faster if its sides are divided. Raises VideoError, naming `what`, if the bytes are not an image.
     """
     pixels = cv2.imdecode(np.frombuffer(data, dtype=np.uint8), _READ[divisor]) if data else None
     if pixels is None:

@@ -42,8 +42,8 @@ def view_image(clip: DecodedClip, number: int, view: str) -> FrameImage:
 
 
 def magnified(clip: DecodedClip, numbers: Sequence[int], view: str, box: Box) -> FrameImage:
-    """A part of a view, in one or several frames, on one picture; it is not larger than the picture of a frame
-    may be.
+    """Magnify a part of a view, as it looks in one or several frames, on one picture. The sides of the picture are at
+    most `PictureSettings.max_side_px` long.
     """
     index = clip.layout.active.index(view)
     originals = clip.originals(numbers)

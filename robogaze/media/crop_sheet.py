@@ -1,4 +1,6 @@
-"""Crops of one place in several frames, on one sheet: all of one size, enlarged, each under its label."""
+"""Puts crops of one place in several frames on a sheet. All crops have the same size and are enlarged, and each has its
+label above it.
+"""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,10 +32,10 @@ _LEAST_RATIO = 2 / 3
 
 
 def box_at(boxes: Mapping[int, Box], number: int) -> Box:
-    """The box in a frame: interpolated linearly between the boxes of two frames, constant before the first box and
-    after the last box.
+    """The box in a frame. Between the boxes of two frames it is interpolated linearly; before the first box and after
+    the last box it is constant.
 
-    Raises ValueError without a box.
+    Raises ValueError if there is no box.
     """
     if not boxes:
         raise ValueError("there is no box to crop to")
@@ -83,9 +85,10 @@ def _start(middle: float, length: int, whole: int) -> int:
 
 
 class CropSheet:
-    """`count` cells with pictures of one size (width, height), each enlarged up to the limits SIDE_PX and MAX_ZOOM.
+    """A sheet of `count` cells. All pictures have the same size (width, height) and are enlarged as far as SIDE_PX and
+    MAX_ZOOM allow.
 
-    If a cell has several pictures, the pictures are the views of the cell and have `names`.
+    If each cell has several pictures, the pictures are views, and `names` are the names of the views.
     """
 
     def __init__(self, count: int, size: tuple[int, int], names: Sequence[str] = ("",)) -> None:

@@ -1,4 +1,4 @@
-"""Read the frames of a video, or of a part of it: one contract, several decoders.
+"""Reads the frames of a video, or of a part of it. There are several decoders, and all of them follow the same rules.
 
 A decoder yields every frame that the file shows, in presentation order, upright (rotation applied) and in RGB. Each
 frame has its true time: a variable frame rate is kept. What an edit list removes is not shown. A decoder never skips or
@@ -35,10 +35,11 @@ REENCODE = "re-encode it first (ffmpeg -i IN OUT.mp4)"
 
 @dataclass(frozen=True)
 class DecodedFrame:
-    """A picture from a decoder: its time from the file's first picture, and how long it is shown, 0 if unknown.
+    """A picture from a decoder. `time_s` is counted from the file's first picture, and `duration_s` is how long the
+    picture is shown (0 if unknown).
 
-    `size` is the width and height of the picture. `convert` makes the RGB picture, which takes as long as decoding; in
-    many clips only a few pictures are used.
+    `size` is the width and height of the picture. `convert` makes the RGB picture. It takes as long as decoding, so it
+    is called only for the pictures that are used.
     """
 
     time_s: float
@@ -64,7 +65,7 @@ DECODERS: Registry[Decoder] = Registry(
 class Frame:
     """A frame of a clip; `duration_s` (above 0) is how long it is shown.
 
-    `time_s` is the time from the first frame of the clip, `file_s` from the first frame of the file.
+    `time_s` is counted from the first frame of the clip, and `file_s` is counted from the first frame of the file.
     """
 
     number: int
@@ -84,12 +85,12 @@ def read_frames(
 ) -> Iterator[Frame]:
     """Yield the frames of a video, or of its part `[start_s, end_s)` in seconds from the file's first frame.
 
-    A frame belongs to the part that contains the middle of the time for which it is shown. At a border between two
-    parts, each frame therefore belongs to exactly one part, even if the border was rounded.
+    A frame belongs to the part in which the midpoint of its duration lies. At a border between two parts, each frame
+    therefore belongs to exactly one part, even if the border was rounded.
 
-    Raises InputError for an unknown decoder, VideoError if the file is missing, empty, not a video, without frames,
-    damaged or truncated, changes its picture size, or ends before the part does. Some of these errors are found only at
-    the end.
+    Raises InputError for an unknown decoder. Raises VideoError if the file is missing, empty, damaged or truncated, if
+    it is not a video or has no frames, if its picture size changes, or if it ends before the part does. Some of these
+    errors are found only at the end.
     """
     check_whole(path)
     whole = start_s is None and end_s is None
@@ -115,7 +116,7 @@ def _timed(path: Path, first: DecodedFrame, rest: Iterator[DecodedFrame]) -> Ite
         next_s = round(decoded.time_s - first.time_s, 6)
         if next_s <= time_s:
             where, other = _where(number + 1, decoded.time_s, start_s), _where(number, previous.time_s, start_s)
-            raise VideoError(f"{path} shows {where} at or before the time of {other}; {REENCODE}")
+            raise VideoError(f"{path}: the time of {where} is not later than the time of {other}; {REENCODE}")
         yield Frame(number, time_s, round(next_s - time_s, 6), previous, round(start_s + time_s, 6))
         number, time_s, previous = number + 1, next_s, decoded
     mean_s = time_s / number if number else 0.0

@@ -22,7 +22,9 @@ _NO_REPEAT = 1e-9
 
 
 def read(path: Path, start_s: float = 0.0) -> Iterator[DecodedFrame]:
-    """Yield the pictures of a video from a time on; see `robogaze.media.decode`. Raises MissingExtra without decord."""
+    """Yield the pictures of a video, starting with the picture that is shown at `start_s`; see `robogaze.media.decode`.
+    Raises MissingExtra if decord is not installed.
+    """
     try:
         import decord
     except ImportError as error:

@@ -1,8 +1,9 @@
 """The default decoder: PyAV (FFmpeg's libraries), with H.264, HEVC, VP9 and AV1.
 
-FFmpeg conceals or drops damaged data silently. Frames that are marked as corrupt are therefore refused, and every
-packet must give its picture. This check does not find damage that still decodes to a picture: H.264 and AV1 usually
-fail on a few wrong bytes, HEVC and VP9 often do not. Such damage loses no frame.
+FFmpeg conceals or drops damaged data silently. Therefore a frame that is marked as corrupt is an error, and so is a
+packet whose picture is never decoded. This check does not find damage that still decodes to a picture: H.264 and AV1
+usually fail on a few wrong bytes, HEVC and VP9 often do not. With such damage, a picture may be wrong, but no frame is
+lost.
 """
 
 import math
@@ -32,7 +33,7 @@ _STRICT = {"hevc": {"err_detect": "crccheck+explode"}}
 
 
 def read(path: Path, start_s: float = 0.0) -> Iterator[DecodedFrame]:
-    """Yield the pictures of a video from a time on; see `robogaze.media.decode`."""
+    """Yield the pictures of a video, starting with a key frame at or before `start_s`; see `robogaze.media.decode`."""
     convert = VideoReformatter()  # shared, because setup takes as long as converting a small frame
     quarters: int | None = None
     with open_video(path) as (container, stream):
@@ -88,7 +89,8 @@ def _seek(container: InputContainer, stream: VideoStream, path: Path, start_s: f
 def open_video(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
     """A video's container and its one video stream.
 
-    Raises VideoError if the video cannot be opened, has no or several video streams, or fails while it is in use.
+    Raises VideoError if the video cannot be opened, does not have exactly one video stream, or fails while it is in
+    use.
     """
     try:
         # Without "file:" a colon in a name would be read as a protocol. Only files are opened, no playlists.
@@ -132,7 +134,7 @@ def _check_stream(stream: VideoStream, path: Path) -> None:
 def packets_of(
     container: InputContainer, stream: VideoStream, path: Path, start_s: float = 0.0
 ) -> Iterator["Packet[VideoStream]"]:
-    """The packets of a stream, the last one empty. Raises VideoError if a packet is damaged or missing."""
+    """Yield the packets of a stream; the last packet is empty. Raises VideoError if a packet is damaged or missing."""
     number, first = -1, None
     for number, packet in enumerate(container.demux(stream)):
         if packet.is_corrupt:
@@ -157,8 +159,8 @@ def seconds(ticks: int, stream: VideoStream) -> float:
 
 
 def shown_s(ticks: int | None, stream: VideoStream) -> float:
-    """How long a picture is shown, in seconds: `ticks` if known, otherwise the value from the mean rate, 0 if there is
-    no mean rate.
+    """How long a picture is shown, in seconds. If `ticks` is not known, this is computed from the mean frame rate; it
+    is 0 if there is no mean frame rate.
     """
     if ticks:
         return seconds(ticks, stream)
@@ -166,8 +168,8 @@ def shown_s(ticks: int | None, stream: VideoStream) -> float:
 
 
 def shows(packet: "Packet[VideoStream]") -> bool:
-    """Whether a packet has a picture to show: packets that an edit list removes are marked, and the last packet is
-    empty.
+    """Whether a packet has a picture to show. The last packet is empty and has none. Packets that an edit list removes
+    are marked as discarded, and their pictures are not shown.
     """
     return packet.size > 0 and not packet.is_discard
 
@@ -191,7 +193,7 @@ class _PendingPictures:
             self.times.add(packet.pts)
 
     def remove(self, time: int) -> bool:
-        """Remove a decoded picture; False if an earlier picture is missing."""
+        """Remove a decoded picture. Returns False if an earlier picture is missing."""
         self.times.discard(time)
         return all(other > time for other in self.times)
 

@@ -1,9 +1,9 @@
 """A decoded clip: decoded once, with its frames stored as the pictures that a model is shown.
 
-Each frame is passed to the observers, which measure it, and stored as JPEG, so that a report's evidence has exactly the
-bytes that the model saw. If few frames will be shown, only frames at a given rate are stored during decoding. The other
-frames are read from the video again when they are shown. Pictures are in a temporary file, so that memory does not grow
-with the clip.
+Each frame is passed to the observers, which measure it, and is stored as JPEG. A report's evidence therefore has
+exactly the bytes that the model saw. If only few frames are to be shown, only frames at a given rate are stored during
+decoding. The other frames are read from the video again when they are shown. Pictures are in a temporary file, so that
+memory does not grow with the clip.
 """
 
 import math
@@ -51,10 +51,10 @@ Observer = Callable[[int, float, tuple[Image, ...]], None]
 class DecodedClip:
     """The pictures of one clip; close it to free them. Made by `decode_clip`.
 
-    `start_s` is the time of its first frame in its file, above 0 only for a part of a file. `source` is the file of the
-    clip, which `decoder` reads; None for a clip that is not from a file. `store` holds the pictures of the clip.
-    `evidence_pictures` are the pictures that a stage made and names as evidence, as readers see them (`keep_evidence`):
-    JPEG by id.
+    `start_s` is the time of the clip's first frame in its file; it is above 0 only for a part of a file. `source` is
+    the file of the clip, which `decoder` reads; it is None if the clip is not from a file. `store` holds the pictures
+    of the clip. `evidence_pictures` are JPEG copies, for readers, of the pictures that a stage made and uses as
+    evidence. They are keyed by picture id (see `keep_evidence`).
     """
 
     def __init__(
@@ -93,7 +93,8 @@ class DecodedClip:
             self._add_picture(self._canvas, len(self.times_s) - 1, views)
 
     def make_pictures(self, numbers: Iterable[int]) -> None:
-        """Make the pictures of frames that have none yet, together, because each reading starts at a key frame.
+        """Make the pictures of those frames that have none yet. They are made together, because each new reading of the
+        video has to start at a key frame.
 
         From the second reading on, all missing pictures are made. Raises VideoError as `originals` does.
         """
@@ -110,7 +111,8 @@ class DecodedClip:
                 self._add_picture(canvas, number, split(image, self.layout))
 
     def add_initial_frame(self, path: Path, first: Image) -> None:
-        """Add a picture of the scene before the clip, with the layout of its first frame; its size may differ.
+        """Add a picture of the scene before the clip. It must have the same layout as `first`, the first frame of the
+        clip, but may have another size.
 
         Raises VideoError if the file is not a picture, or if the picture has another layout.
         """
@@ -138,8 +140,8 @@ class DecodedClip:
     def views(self, number: int, least_side_px: int | None = None) -> tuple[Image, ...]:
         """The views of a frame as its picture shows them, in reading order.
 
-        With `least_side_px`, the views may be reduced to a half or a quarter, which takes less time; their longer side
-        keeps at least this many pixels.
+        With `least_side_px`, the views may be reduced to a half or a quarter of their size, which takes less time.
+        Their longer side then still has at least this many pixels.
         """
         assert self._canvas is not None, "a clip has frames"
         divisor = 1 if least_side_px is None else self._canvas.divisor(least_side_px)
@@ -150,10 +152,10 @@ class DecodedClip:
         return dict(self.each_original(numbers))
 
     def each_original(self, numbers: Iterable[int]) -> Iterator[tuple[int, tuple[Image, ...]]]:
-        """Frames by number, ascending, with their views at the size of the video.
+        """Yield the number of each frame and its views at the size of the video, in ascending order of the numbers.
 
-        They are read from the video again if the pictures are smaller; for a clip without a source, only its pictures
-        are used. Raises VideoError if the video has changed since it was decoded.
+        If the stored pictures are smaller than the video, the frames are read from the video again. For a clip without
+        a source, only the stored pictures are used. Raises VideoError if the video has changed since it was decoded.
         """
         wanted = sorted(set(numbers))
         if self.source is None or not self._scaled_down:
@@ -189,9 +191,9 @@ class DecodedClip:
     ) -> FrameImage:
         """Several frames on one contact sheet, numbered outside the pictures.
 
-        The frames are scaled down, so that a sheet with `rows` rows (if None, the number of columns) is no larger than
-        `max_side_px`. If `max_side_px` is None, the limit is the largest size of a picture. If there are several views,
-        no view is made smaller than _LEAST_VIEW_PX.
+        The frames are scaled down, so that a sheet with `rows` rows is no larger than `max_side_px`. If `rows` is None,
+        the sheet has as many rows as columns. If `max_side_px` is None, the limit is the largest size of a picture. If
+        there are several views, no view is made smaller than _LEAST_VIEW_PX.
         """
         grid = columns, rows or columns
         name = "S" + "-".join(str(number) for number in numbers) + ("" if max_side_px is None else f"@{max_side_px}")
@@ -214,8 +216,8 @@ class DecodedClip:
         return FrameImage(picture, label, self.store.add(jpeg))
 
     def largest_grid(self, grids: Sequence[tuple[int, int]], max_side_px: int) -> tuple[int, int]:
-        """The numbers of columns and rows, among the given ones, that give the largest views on a sheet; the first of
-        several equal choices.
+        """The columns and rows, chosen from `grids`, with which the views on a sheet are largest. If several choices
+        are equal, the first one is returned.
         """
         return max(grids, key=lambda grid: self._form_of_sheet(grid, max_side_px).zoom)
 
@@ -234,7 +236,9 @@ class DecodedClip:
     def describe(
         self, name: str, frames: Sequence[int], size: Size, jpeg: bytes, views: tuple[str, ...] | None = None
     ) -> Picture:
-        """The record of a picture that shows some frames; `views` are all views by default."""
+        """The record of a picture: which frames and views it shows, its size and its hash. By default, it shows all
+        views.
+        """
         return Picture(
             id=name,
             frames=tuple(frames),
@@ -246,7 +250,7 @@ class DecodedClip:
         )
 
     def keep_evidence(self, name: str, image: Image) -> None:
-        """Keep a picture for readers, scaled down, because evidence names it."""
+        """Keep a copy of a picture that is used as evidence, for readers. Large pictures are scaled down."""
         self.evidence_pictures[name] = self.store.add(encode_jpeg(fit(image, _EVIDENCE_PX), _THUMBNAIL_QUALITY))
 
     @property
@@ -292,10 +296,10 @@ def decode_clip(
     end_s: float | None = None,
     pictures_fps: float | None = None,
 ) -> DecodedClip:
-    """Decode a clip once, to its end; with `start_s` or `end_s`, that part of the file.
+    """Decode a clip once, to its end. If `start_s` or `end_s` is given, the clip is only this part of the file.
 
-    With `pictures_fps` (0 or more), only the pictures of the first frame and of the frames nearest to that rate are
-    made while decoding. The other pictures are made when they are shown.
+    If `pictures_fps` (0 or more) is given, the picture of the first frame is made while decoding, and after it at most
+    this many pictures per second. The other pictures are made when they are shown.
 
     Without a layout, a 2x2 grid with one black panel is detected and anything else is a single view. Raises VideoError
     as `robogaze.media.decode.read_frames` does, and if the picture or the initial frame does not fit the layout.

@@ -26,11 +26,13 @@ def write_video(
     duration_s: float,
     key_frame_every: int | None = None,
 ) -> None:
-    """Write frames (RGB, of one size), one for each of the ascending `times_s`, to an MP4 file.
+    """Write frames to an MP4 file. All frames are RGB and have the same size. `times_s` has the time of each frame, in
+    ascending order.
 
     With `key_frame_every`, a number of frames, a player can seek to any frame fast; without it the encoder decides.
-    `duration_s` is the end of the last frame; if frames are not evenly spaced, readers derive it from the mean rate.
-    The file is complete or does not exist. Raises ValueError if there are more or fewer frames than times.
+    `duration_s` is the end of the last frame. If the frames are not evenly spaced, programs that read the file derive
+    this time from the mean frame rate. The file is complete or does not exist. Raises ValueError if there are more or
+    fewer frames than times.
     """
     ticks = [round(time_s / _CLOCK) for time_s in (*times_s, duration_s)]
     rate = Fraction(len(times_s) / duration_s).limit_denominator(1001)

@@ -24,7 +24,7 @@ _SEAM, _SEAM_RATIO = 8, 2.0
 
 
 def detect_layout(image: Image) -> Layout | None:
-    """A 2x2 grid with one black panel; None for anything else.
+    """Detect a 2x2 grid with one black panel. Returns None for any other picture.
 
     One quarter of the picture is black, the other quarters are not, and there is a seam between two of the other
     quarters.

@@ -1,4 +1,4 @@
-"""Objects over time: crops of each in several frames, on one sheet."""
+"""Shows objects over time: one sheet for each object, with its crops in several frames."""
 
 from collections.abc import Sequence
 
@@ -12,11 +12,12 @@ from robogaze.media.decoded_clip import DecodedClip
 def object_strips(
     clip: DecodedClip, objects: Sequence[Sequence[ObjectTrack]], frames: Sequence[int]
 ) -> tuple[FrameImage, ...]:
-    """A sheet for each object: crops of one size around it in some frames (at least one), ascending, each stamped.
+    """Make a sheet for each object. It has a stamped crop around the object for each of `frames` (at least one), in
+    ascending order. All its crops have the same size.
 
-    Each object has at least one track, and each track is in another view; a frame shows all views of the object. In a
-    frame in which the object was not found in any view, the crops are where it is expected, and the label says so.
-    Raises ValueError for a track without a box or in an unknown view.
+    Each object has one or more tracks, each in a different view. For every frame, the sheet shows the object in all
+    these views. In a frame in which the object was not found in any view, the crops are where it is expected, and the
+    label says so. Raises ValueError if a track has no box or is in an unknown view.
     """
     if not objects:
         return ()

@@ -22,7 +22,7 @@ Size = tuple[int, int]
 
 
 def open_picture(path: Path, what: str) -> Image:
-    """A PNG, JPEG, WebP or BMP picture, RGB.
+    """Read a PNG, JPEG, WebP or BMP picture as RGB.
 
     Raises VideoError, naming `what`, if the file cannot be read (`picture_bytes`), has another format, or has more than
     MAX_PIXELS pixels.
@@ -49,7 +49,7 @@ def picture_bytes(path: Path, what: str) -> bytes:
 
 
 def decode_picture(data: bytes, what: str) -> Image:
-    """The picture in a file's content. Raises VideoError as `open_picture` does."""
+    """Decode the content of a picture's file. Raises VideoError as `open_picture` does."""
     size = _size(data)
     if size is None:
         raise VideoError(f"{what} is not a PNG, JPEG, WebP or BMP picture that can be read")

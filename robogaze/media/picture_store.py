@@ -1,4 +1,4 @@
-"""The JPEG pictures of a clip in a temporary file, so that memory grows neither with clips nor with requests."""
+"""Keeps the JPEG pictures of a clip in a temporary file, so that longer clips and more requests take no more memory."""
 
 import os
 import tempfile
@@ -7,7 +7,7 @@ from threading import Lock
 
 
 class PictureStore:
-    """Pictures in one temporary file, which has no name; close it to free the disk."""
+    """Pictures in one temporary file without a name. Close the store to free the disk space."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed by close()
@@ -24,7 +24,7 @@ class PictureStore:
         return StoredPicture(self, start, len(jpeg))
 
     def read(self, start: int, size: int) -> bytes:
-        """The bytes at a position. Raises ValueError after `close`."""
+        """Read `size` bytes of the file, from position `start`. Raises ValueError after `close`."""
         return os.pread(self._file.fileno(), size, start)
 
     def close(self) -> None:

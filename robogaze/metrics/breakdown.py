@@ -1,10 +1,11 @@
 """Scores by dimension or event type, and the confusion of dimensions.
 
 On both sides, an event belongs to the group of its primary dimension (or its type). A match counts in the group of each
-of its two events. The recall of a group sums the S of its reference events, whatever they were matched to. The
-precision sums the S of its predicted events. An event that is found under another dimension therefore counts as found
-in its own group, and its prediction counts as correct in the other group. The confusion table counts these pairs. The
-F1 of a group also requires the label: only matches within the group count, as in the released evaluator.
+of its two events. The recall of a group adds up S over the group's reference events, even if the matched predictions
+belong to other groups. In the same way, the precision adds up S over the group's predicted events. An event that is
+found under another dimension therefore counts as found in its own group, and its prediction counts as correct in the
+other group. The confusion table counts these pairs. The F1 of a group is stricter. As in the released evaluator, it
+counts only matches whose two events both belong to the group.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -51,10 +52,11 @@ def group_counts(
     group: Group,
     groups: Sequence[str],
 ) -> Matrix:
-    """A clip's counts by group, shape (groups, len(GROUP_COLUMNS)); they add up over clips.
+    """The counts of a clip, with one row per group and one column for each of GROUP_COLUMNS. The counts of several
+    clips can be added.
 
-    `groups` must hold every group that occurs (KeyError). A missing or unscored prediction has no events, and predicted
-    events that the reference cannot judge are excluded, as in `tally`.
+    Raises KeyError if an event's group is not in `groups`. A missing or unscored prediction has no events, and
+    predicted events that the reference cannot judge are excluded, as in `tally`.
     """
     place = {name: index for index, name in enumerate(groups)}
     counts = np.zeros((len(groups), len(GROUP_COLUMNS)))
@@ -74,11 +76,12 @@ def group_counts(
 
 
 def group_scores(sums: Matrix) -> Matrix:
-    """Precision, recall and F1 from sums of group counts, shape (..., 5) to (..., 3), each in [0, 1].
+    """Precision, recall and F1, each in [0, 1], from sums of group counts: the 5 counts on the last axis become 3
+    scores.
 
     Precision is NaN if nothing was predicted in the group; recall is NaN if the group has no reference event. F1 is 2S
-    / (N + M), where S is summed over the pairs whose events are both in the group. A found event with another label
-    counts against F1, so a group that is never predicted has F1 0. NaN if neither side has an event.
+    / (N + M), where S is summed over the pairs whose events are both in the group. An event that is found under another
+    label counts against F1, so a group that is never predicted has F1 0. F1 is NaN if neither side has an event.
     """
     references, predictions, found, right, within = np.moveaxis(sums, -1, 0)
     whole = references + predictions
@@ -94,10 +97,11 @@ def confusion(
     group: Group,
     groups: Sequence[str],
 ) -> Matrix:
-    """A clip's events by their group on both sides, shape (groups + 1, groups + 1); the counts add up over clips.
+    """Count a clip's events by their group in the reference and in the prediction, shape (groups + 1, groups + 1). The
+    counts of several clips can be added.
 
     Rows are the reference's groups, columns the prediction's. The last column counts missed events, and the last row
-    counts spurious events; the corner is 0. `groups` must hold every group that occurs (KeyError).
+    counts spurious events; the corner is 0. Raises KeyError if an event's group is not in `groups`.
     """
     place = {name: index for index, name in enumerate(groups)}
     counts = np.zeros((len(groups) + 1, len(groups) + 1))

@@ -1,13 +1,13 @@
 """Controls and floors: predictions made without looking at the clip, scored next to every system.
 
-A control is made from the reference alone, with the similarities that its rule gives; the rule is a sentence that is
-printed with its row. A control whose description counts as right at any time is an upper bound: for the same guess of
-the time, no judge could give a higher score. An honest system may score less than this upper bound.
+A control is made from the reference alone. Its rule says what it predicts and how similar this is to the reference; the
+rule is printed next to the control's scores. Some controls count all their descriptions as right. Their scores are
+upper bounds: no judge could give a higher score to a prediction with the same times. An honest system may score less.
 
-A floor is the score that a system can get without looking at the clip, by the same judge as for the systems:
-`type_prior` predicts for every clip the most frequent events of the other clips, and `shuffled` moves a system's events
-to other clips. A system that does not score above its floor has not looked at the clip. The control "always clean" is a
-floor, too.
+A floor is the score that a system can get without looking at the clip. The judge of the systems also judges the floors.
+`type_prior` predicts one event for every clip: the typical event of the most frequent type in the other clips.
+`shuffled` moves a system's events to other clips. A system that does not score above its floor has not looked at the
+clip. The control "always clean" is a floor, too.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -45,7 +45,7 @@ EventLabel = tuple[str | None, str | None]
 
 @dataclass(frozen=True)
 class ControlPrediction:
-    """What a control predicts for a clip, with the similarities, shape (reference events, predicted events)."""
+    """What a control predicts for a clip. `similarity` has shape (reference events, predicted events)."""
 
     annotation: ClipAnnotation
     similarity: Matrix
@@ -53,10 +53,11 @@ class ControlPrediction:
 
 @dataclass(frozen=True)
 class Control:
-    """A control; `rule` is a sentence that says what the control reports and how its descriptions count.
+    """A control. `rule` is a sentence that says what the control reports and how its descriptions count.
 
-    By its rule, all descriptions of an `oracle` count as right, and its row is an upper bound. The rows of the other
-    controls are floors. `predict` returns None for a clip of unknown duration if the control needs the duration.
+    If `oracle` is true, the rule counts all descriptions as right, so the control's scores are upper bounds. The scores
+    of the other controls are floors. `predict` returns None for a clip of unknown duration if the control needs the
+    duration.
     """
 
     name: str
@@ -66,7 +67,8 @@ class Control:
 
 
 def duration_s(annotation: ClipAnnotation) -> float | None:
-    """How long a clip lasts: as annotated, else to the end of its last frame; None if neither is known.
+    """The duration of a clip. If it is not annotated, it is the end of the clip's last frame. None if this is not known
+    either.
 
     The last frame is assumed to have the duration of the frame before it, so a single frame has no duration.
     """
@@ -133,10 +135,10 @@ CONTROLS: Mapping[str, Control] = {control.name: control for control in _ALL}
 
 
 def type_prior(references: Sequence[ClipAnnotation], units: Sequence[Hashable]) -> dict[str, ClipAnnotation]:
-    """The prior's prediction for every clip, by clip id, from the clips of other units.
+    """The prior's prediction for every clip, keyed by clip id. It is made from the clips of other units only.
 
-    A clip has no entry if the other clips name no type. Times are shares of the clip; an event has no time if the
-    clip's duration is not known.
+    A clip has no entry if the other clips name no type. The typical times are shares of the duration, so the event has
+    no time if the clip's duration is not known.
     """
     by_unit = _by_unit(references, units)
     known = {kind: events for kind, events in _events(by_unit.values()).items() if kind != (None, None)}
@@ -196,10 +198,11 @@ def shuffled(
     units: Sequence[Hashable],
     rng: np.random.Generator,
 ) -> dict[str, ClipAnnotation | None]:
-    """For each clip, the report of the system on another clip of the same stratum and of another unit.
+    """For each clip, the system's report on another clip. The other clip is from the same stratum, but from another
+    unit.
 
-    None if the system has no report on the other clip; a clip has no entry if there is no other clip for it. Spans keep
-    their shares of the clip if both durations are known.
+    None if the system has no report on the other clip; a clip has no entry if there is no other clip for it. If the
+    durations of both clips are known, the spans are scaled to the duration of the new clip.
     """
     moved: dict[str, ClipAnnotation | None] = {}
     for stratum in dict.fromkeys(strata):

@@ -1,24 +1,25 @@
 """The errors of a system in one clip, and what each kind of error costs.
 
-The idea is TIDE's (Bolya et al., 2020), for events in time. Two events are "the same" if S >= SAME_SIMILARITY and "well
-placed" if IoU >= WELL_PLACED_IOU; events without a time count as overlapping. The first rule that holds decides.
+The idea comes from TIDE (Bolya et al., 2020) and is applied to events in time here. Two events are "the same" if S >=
+SAME_SIMILARITY and "well placed" if IoU >= WELL_PLACED_IOU; events without a time count as overlapping. The first rule
+that holds decides.
 
 a matched pair
-    description   not the same event
-    span          not well placed
-    dimension     different dimensions
-    (else no error: if the score of such a pair is below 1, no kind of error gets the difference)
+    description   The two are not the same event.
+    span          The prediction is not well placed.
+    dimension     The two dimensions differ.
+    (Otherwise there is no error. If such a pair scores below 1, the loss belongs to no kind of error.)
 a prediction without a match
-    duplicate     the same event as a matched reference that it overlaps with, and the two predictions share at least
-                  half of the shorter one
-    split         as for duplicate, but the two predictions share less than half: parts of one event
-    span          the same event as a reference without a match, at another time
-    description   well placed on a reference without a match, but not the same event
-    spurious      none of these
+    duplicate     It is the same event as a matched reference that it overlaps with. It and the prediction matched to
+                  that reference share at least half of the shorter one.
+    split         As for duplicate, but they share less than half: both are parts of one event.
+    span          It is the same event as a reference without a match, but at another time.
+    description   It is well placed on a reference without a match, but is not the same event.
+    spurious      None of these rules holds.
 a reference without a match
-    (none if a prediction without a match was attributed to it by the rules span and description)
-    merged        the same event as a prediction that it overlaps with and that is matched to another reference
-    missed        none of these
+    (There is no further error if the rules span or description have attributed a prediction to it.)
+    merged        It is the same event as a prediction that it overlaps with and that is matched to another reference.
+    missed        None of these rules holds.
 
 If a rule fits several events, the event with the highest S is chosen, or the event with the highest IoU if the rule
 requires a well-placed event.
@@ -30,14 +31,15 @@ missed                 a perfect prediction is added
 spurious, duplicate    the prediction is removed
 span                   the prediction gets the spans of its reference
 dimension              the prediction gets the dimension of its reference
-description            S = 1
+description            the similarity S of the pair becomes 1
 split                  the matched prediction gets the spans of all parts, and the other parts are removed
-merged                 a copy of the prediction is added for the other reference, each with the spans of its reference
+merged                 a copy of the prediction is added for the other reference; each gets the spans of its reference
 
 The costs do not add up to 1 minus the metric, because repairs interact. For example, two predictions for one reference
 can be moved to the same place, and only one of them is matched. A cost can be 0: a wrong dimension costs nothing in a
-metric that ignores dimensions (`desc_f1_dimension` does not ignore them). A cost can be negative, if the better match
-by weight has the lower S. In a clip without a scored prediction every reference is missed.
+metric that ignores dimensions (`desc_f1_dimension` does not ignore them). A cost can be negative: after the repair, the
+matching with the largest sum of weights may have a lower S. In a clip without a scored prediction every reference is
+missed.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -71,7 +73,7 @@ Rematch = Callable[[Sequence[AnnotatedEvent], Sequence[AnnotatedEvent], Matrix],
 
 @dataclass(frozen=True, slots=True)
 class EventError:
-    """An error with its events, as indices; None on a side on which the error has no event.
+    """An error, with the indices of its two events. An index is None if the error has no event on this side.
 
     For a duplicate or a split part `reference` is the event that is reported twice; for a merged event `prediction` is
     the event that covers two references.
@@ -84,10 +86,11 @@ class EventError:
 
 @dataclass(frozen=True)
 class ErrorAnalysis:
-    """The errors of a clip, and its rows after each kind is repaired, shape (len(ERROR_KINDS), columns).
+    """The errors of a clip. For each kind of error, `rows` has the clip's row of counts after all errors of this kind
+    are repaired; the shape is (len(ERROR_KINDS), columns).
 
-    `unknown` marks the pairs whose similarity is not given but may change the errors or the rows, shape (reference
-    events, predicted events).
+    `unknown` marks the pairs without a similarity whose similarity could change the errors or the rows. It has shape
+    (reference events, predicted events).
     """
 
     errors: tuple[EventError, ...]
@@ -102,7 +105,7 @@ class ErrorAnalysis:
 
 @dataclass(frozen=True)
 class MatchedClipEvents:
-    """A clip's events on both sides and their matches; arrays are (references, predictions).
+    """A clip's events on both sides, and their matches. `similarity` and `iou` have shape (references, predictions).
 
     `judgeable` marks the predictions that the reference can judge; the other predictions are not errors.
     """
@@ -121,7 +124,7 @@ class MatchedClipEvents:
 
     @cached_property
     def unmatched_pairs(self) -> NDArray[np.bool_]:
-        """Which pairs of a reference and a judgeable prediction have no match on either side, or have no IoU."""
+        """Marks pairs of a reference and a judgeable prediction: both are unmatched, or their IoU is not known."""
         references, predictions = np.ones(len(self.references), np.bool_), self.judgeable.copy()
         for match in self.matches:
             references[match.reference] = predictions[match.prediction] = False
@@ -145,7 +148,7 @@ def analyse_errors(
 ) -> ErrorAnalysis:
     """The errors of one clip, and its repaired rows.
 
-    `similarity` is (reference events, predicted events), NaN where it is not given, which counts as 0.
+    `similarity` has shape (reference events, predicted events). Similarities that are not given are NaN and count as 0.
     """
     if scored(prediction):
         system = prediction
@@ -169,7 +172,7 @@ def analyse_errors(
 
 
 def classify_errors(clip: MatchedClipEvents) -> tuple[EventError, ...]:
-    """All errors of a clip, each once: the errors of matched pairs, of predictions, and of references."""
+    """All errors of a clip, without repeats: the errors of matched pairs, then of predictions, then of references."""
     unmatched = [reference for reference in range(len(clip.references)) if reference not in clip.prediction_of]
     matched = set(clip.prediction_of.values())
     of_predictions = [

@@ -16,8 +16,8 @@ NOTHING = "nothing to average; the released evaluator prints 0"
 class ReleasedClip:
     """A clip with both sides.
 
-    `predictions` is None without a scored prediction. `similarity` is in [0, 1], shape (references, predictions).
-    `frame_times_s` are the clip's frames, ascending; empty if they are not known.
+    `predictions` is None if the clip has no scored prediction. `similarity` is in [0, 1], shape (references,
+    predictions). `frame_times_s` are the times of the clip's frames, in ascending order; empty if they are not known.
     """
 
     id: str
@@ -29,7 +29,7 @@ class ReleasedClip:
 
 @dataclass(frozen=True, slots=True)
 class ReleasedScores:
-    """A system's scores, 0 if undefined; `dropped` are the clips that the evaluator excludes from every mean."""
+    """A system's scores. Undefined scores are 0. `dropped` are the clips that the evaluator leaves out of all means."""
 
     metrics: Mapping[str, Estimate]
     per_dimension: Mapping[str, Estimate]

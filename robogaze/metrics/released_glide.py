@@ -4,8 +4,8 @@ The evaluator is frozen: behaviour that differs from the paper, or that makes no
 its number in docs/metrics/conventions.md. The evaluator was read from a copy of the release's evaluation/evaluator.py.
 It was not verified that the paper's tables were made by this version.
 
-The following is not reproduced, because it happens before scoring: a judge that fails and therefore rates 0, a rating
-that is cut to a whole number, and interval ends that the release's own report writer cuts to whole seconds.
+What the release does before scoring is not reproduced: a judge that fails rates 0, ratings are cut to whole numbers,
+and the release's own report writer cuts the ends of intervals to whole seconds.
 """
 
 from collections.abc import Sequence
@@ -33,11 +33,12 @@ class _ScoredVideo:
 
 
 def score(clips: Sequence[ReleasedClip]) -> ReleasedScores:
-    """Score videos as the release does; there are no scores by dimension.
+    """Score videos as the release does. The release has no scores by dimension.
 
-    The metrics are desc_precision, desc_recall, desc_f1, iou_precision, iou_recall, f1_iou and miou in [0, 1], and
-    mean_rating in 0..BEST_RATING, over all videos together. Raises ValueError if two videos have the same name and the
-    later one has no report. The release would then compare the reference of one video with the report of the other.
+    All metrics are computed over all videos together. desc_precision, desc_recall, desc_f1, iou_precision, iou_recall,
+    f1_iou and miou are in [0, 1]; mean_rating is in 0..BEST_RATING. Raises ValueError if two videos have the same name
+    and the later one has no report. The release would then compare the reference of one video with the report of the
+    other.
     """
     named: dict[str, ReleasedClip] = {}
     for clip in clips:

@@ -4,9 +4,9 @@ The evaluator is frozen: behaviour that differs from the paper, or that makes no
 its number in docs/metrics/conventions.md. The evaluator was read from scripts/evaluate.py in a public fork of the
 release that changes the taxonomy. There may be other differences; this was not verified.
 
-The following is not reproduced, because it belongs to reading and not to scoring: one prediction that is used for
-several clips because of its bare name, broken reference files that are ignored, frame numbers written as text that
-become 0, and judge replies that become 0.
+The way in which the release reads its files is not reproduced, because it is not part of scoring. The release uses one
+prediction for all clips with the same bare name, ignores broken reference files, and replaces by 0 both frame numbers
+that are written as text and judge replies that it cannot read.
 """
 
 import math
@@ -67,10 +67,10 @@ class _ScoredClip:
 def score(clips: Sequence[ReleasedClip], taxonomy: Mapping[str, Collection[str]]) -> ReleasedScores:
     """Score clips as the release does; `taxonomy` maps each dimension to its types.
 
-    The frames of a clip are used to convert events that are not written in frames (`AnnotatedEvent.written`) to frames.
-    The metrics are MEANS over the clips with a reference event, and clean_accuracy, detection_precision,
-    detection_recall and detection_f1 over all clips with a prediction. `per_dimension` are means over all clips with a
-    prediction in which either side names the dimension. All scores have four digits.
+    Events that are not written in frames (`AnnotatedEvent.written`) are converted to frames with the clip's frame rate.
+    Clips without a prediction are left out. The metrics in MEANS are averaged over the clips with a reference event.
+    clean_accuracy, detection_precision, detection_recall and detection_f1 are computed over all clips. `per_dimension`
+    has a mean for each dimension, over the clips in which either side names the dimension. All scores have four digits.
     """
     ordered = sorted(clips, key=lambda clip: _natural(clip.id))
     # Quirk A6.2: a clip without a prediction leaves every figure, so half a run may look perfect.

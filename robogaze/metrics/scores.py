@@ -3,19 +3,21 @@
 S is the similarity of a matched pair, N is the number of predicted events (only judgeable events, see `tally`), and M
 is the number of reference events.
 
-`micro`   over the corpus, as GLIDE does: from the sums of all rows. A prediction on a clean clip lowers the precision.
-`macro`   over clips, as RoboGaze does: the mean of each clip's own value. Metrics of events are averaged over the clips
-          whose reference has events; a prediction on a clean clip does not count here. Clean accuracy, detection and
-          the recall of severe events have one value for the corpus, which is the same for `micro` and `macro`.
+`micro`   A metric is computed once for the corpus, from the sums of all rows, as in GLIDE. A prediction on a clean clip
+          lowers the precision.
+`macro`   A metric is computed for each clip and then averaged over clips, as in RoboGaze. Metrics of events are
+          averaged over the clips whose reference has events; a prediction on a clean clip does not count here. Clean
+          accuracy, detection and the recall of severe events have one value for the corpus, which is the same for
+          `micro` and `macro`.
 
-A value that would be 0/0 is NaN and is excluded from the mean and its n. A clip with references and no prediction has
-no precision (0/0), but recall 0 and F1 0, so it stays in the means of recall and F1. In the released evaluator, the
-clip stays in these means only if the prediction file exists and is empty.
+A value that would be 0/0 is NaN. It counts neither in the mean nor in n (the number of averaged values). A clip with
+references and no prediction has no precision (0/0), but recall 0 and F1 0, so it stays in the means of recall and F1.
+In the released evaluator, the clip stays in these means only if the prediction file exists and is empty.
 
-Normalisation is "loose", by all events, unless a name ends in `_strict`. Strict normalisation is by the events that
-overlap in time with any event of the other side (RoboGaze, Table 20). Events at a wrong time are therefore excluded
-before counting. Severities are weights as in RoboGaze, A.2.4: a missed reference event of severity k adds k to the
-denominator. Fields that a prediction leaves blank count against it (see `tally`).
+Most metrics are normalised by the number of all events ("loose"). Metrics whose name ends in `_strict` are normalised
+by the number of events that overlap in time with any event of the other side (RoboGaze, Table 20); events at a wrong
+time are therefore not counted at all. Severities are weights as in RoboGaze, A.2.4: a missed reference event of
+severity k adds k to the denominator. Fields that a prediction leaves blank count against it (see `tally`).
 """
 
 from collections.abc import Callable, Mapping
@@ -37,9 +39,9 @@ COLUMN = {name: index for index, name in enumerate(COLUMNS)}
 class Metric:
     """A number in [0, 1], higher is better, NaN if undefined.
 
-    `title` is its name in tables. `level` is "clip" for a metric that every clip has, so that there is a mean over
-    clips. It is "corpus" for a metric that has a single value for a corpus. `of` computes it from sums of rows, shape
-    (..., columns) to (...). `counted` are the columns whose sum is the n of the micro value, in `unit`.
+    `title` is its name in tables. `level` is "clip" if every clip has a value, so that there is a mean over clips. It
+    is "corpus" if there is only a single value for a corpus. `of` computes the metric from sums of rows; the result has
+    no axis of columns. The n of the micro value is the sum of the columns in `counted`, and `unit` says what n counts.
     """
 
     name: str
@@ -257,10 +259,11 @@ _MEANS = [metric for metric in _ALL if metric.level == "clip"]
 
 
 def with_clip_values(rows: Matrix) -> Matrix:
-    """Rows extended by the columns that the means over clips need, so that these means are also functions of sums.
+    """Add columns to the rows, so that the means over clips can be computed from sums of rows, too.
 
-    Shape (..., columns) to (..., columns + 2 * metrics of events): a row is followed by the clip's own value of each
-    metric (0 if undefined), then by 1 for each defined value and 0 for each undefined value.
+    Each row is followed by the clip's own value of each metric of events (0 if undefined), then by a flag for each of
+    these values: 1 if it is defined, 0 if it is undefined. The shape (..., columns) becomes (..., columns + 2 * metrics
+    of events).
     """
     values = np.stack([metric.per_clip(rows) for metric in _MEANS], axis=-1)
     defined = ~np.isnan(values)
@@ -268,12 +271,16 @@ def with_clip_values(rows: Matrix) -> Matrix:
 
 
 def micro(sums: Matrix) -> Matrix:
-    """All metrics over the corpus, in the order of METRICS: sums of rows, extended or not, to (..., metrics)."""
+    """Compute all metrics over the corpus from sums of rows, which may be extended by `with_clip_values`. The result
+    has shape (..., metrics), in the order of METRICS.
+    """
     return np.stack([metric.of(sums) for metric in _ALL], axis=-1)
 
 
 def macro(sums: Matrix) -> Matrix:
-    """All metrics as means over clips, in the order of METRICS: sums of extended rows to (..., metrics)."""
+    """Compute all metrics as means over clips, from sums of rows that `with_clip_values` extended. The result has shape
+    (..., metrics), in the order of METRICS.
+    """
     values, defined = _means(sums)
     means = iter(np.moveaxis(safe_divide(values, defined), -1, 0))
     return np.stack([next(means) if metric.level == "clip" else metric.of(sums) for metric in _ALL], axis=-1)

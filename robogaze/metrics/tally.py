@@ -1,25 +1,27 @@
 """A clip and a system as one row of numbers, so that every metric is a function of sums of rows.
 
-The rows of many clips are a table of shape (clips, columns). A metric over the corpus is computed from the sum of its
-rows, so a resampled corpus is a matrix product of counts with the table. A row takes 304 bytes.
+The rows of many clips are a table of shape (clips, columns). A metric over the corpus is computed from the sum of the
+rows. To resample the corpus, a matrix that says how often each clip is drawn is multiplied with the table. A row takes
+304 bytes.
 
 Three rules decide what is counted:
 
 * A missing (None) or unscored prediction reports nothing: all references are missed. Reporting nothing is not the same
   as finding the clip clean: a clip is correctly clean only if the prediction is complete and covers every dimension
   that the reference covers.
-* A predicted event is judgeable if the reference's author looked for, or found an event in, its dimension or one of its
-  secondary dimensions. A predicted event is also judgeable if the reference does not say which dimensions were looked
-  for, or if the predicted event names no dimension. A predicted event that is not judgeable is neither right nor wrong:
-  it is counted separately, as `unjudgeable`, and must not be matched.
+* A predicted event is judgeable if the reference's author looked for its dimension or one of its secondary dimensions,
+  or found an event in one of them. A predicted event is also judgeable if the reference does not say which dimensions
+  were looked for, or if the predicted event names no dimension. A predicted event that is not judgeable is neither
+  right nor wrong: it is counted separately, as `unjudgeable`, and must not be matched.
 * References have no rule of this kind: a reference event is missed even if the system does not look for its dimension.
   The number of reference events in dimensions that the system does not look for is counted as
   `references_not_looked_for`.
 
 A field that a prediction leaves blank (time, dimension, severity) never raises a score: if the reference gives the
-field, the blank counts as wrong. A prediction without a match counts against every metric of this field. Only fields
-that the reference itself leaves blank are excluded. A metric of a field excludes predictions matched to a reference
-event without the field, and clips in which no reference event has the field.
+field, the blank counts as wrong. A prediction without a match counts against every metric that depends on such a field.
+Only fields that the reference itself leaves blank are excluded. A metric that depends on a field therefore leaves out a
+prediction if the matched reference event does not have the field. It leaves out a clip if its reference has events, but
+none of them has the field.
 """
 
 import math
@@ -94,7 +96,7 @@ ROUNDING = 1e-9
 
 
 def scored(prediction: ClipAnnotation | None) -> TypeGuard[ClipAnnotation]:
-    """Whether there is a prediction and it is not unscored."""
+    """Whether there is a prediction that is not unscored."""
     return prediction is not None and prediction.status != "unscored"
 
 
@@ -117,8 +119,8 @@ def tally(
 
     `matches` are one to one, `iou` has shape (reference events, predicted events); both are ignored for a missing or
     unscored prediction. Sums are rounded once (`math.fsum`), so the order of events does not change them. Raises
-    ValueError for a reference that is not complete, because it may lack events, and for a match of an event that is not
-    judgeable.
+    ValueError if the reference is not complete, because it may then lack events. Also raises ValueError if an event
+    that is not judgeable is matched.
     """
     if reference.status != "complete":
         raise ValueError(f"{reference.clip_id}: an annotation that is {reference.status} cannot be a reference")

@@ -1,14 +1,14 @@
-"""Candidates of a prompt in order of usability, by what their reports say: no video, no model.
+"""Ranks the candidates of a prompt by usability. Only their reports are needed: no video is read, no model is asked.
 
-rank.py               robogaze.rank: read runs and labels, rank, measure
-config.py             what is kept, and the settings of the measurement
-weights.py            the weights of the rule, from judges/ranking/
-reading.py            the clips of runs, and why some have no report
-candidates.py         what the rule reads of a report
+rank.py               robogaze.rank: reads runs and labels, ranks candidates, measures the ranking
+config.py             how many candidates are kept, and the settings of the measurement
+weights.py            the weights of the ranking rule, from judges/ranking/
+reading.py            the clips of runs, and the reasons why some have no report
+candidates.py         the facts of a report that the rule uses
 candidate_prompts.py  which candidates belong to one prompt
-order.py              the rule, the order and its ties, what is kept
-labels.py             labels of people, and scores of other tools
-screening.py          how usable the kept part is, against other measures
+order.py              the rule: usability, order, ties, and which candidates are kept
+labels.py             people's labels and other tools' scores
+screening.py          how usable the kept candidates are, compared with other measures
 """
 
 from robogaze.ranking.candidates import Candidate

@@ -1,10 +1,10 @@
 """Which clips are candidates of one prompt.
 
-Clips are grouped by the prompts that the user gives for them, otherwise by the first of these that every clip with a
-report has:
+Clips are grouped by the prompts that the user gives for them. If the user gives none, they are grouped by the first of
+the following keys that is known for every clip with a report:
 
-prompt_id                       a field of the clips
-instruction and initial frame   the instruction of the generator, with its first frame
+prompt_id                       the field `prompt_id` of the clip
+instruction and initial frame   the instruction that the generator got, together with the initial frame
 instruction                     the instruction alone
 """
 
@@ -59,8 +59,8 @@ def read_prompts(path: Path) -> dict[str, str]:
 
 
 def prompt_key(clips: Sequence[ReadClip]) -> str:
-    """The name of the key that every clip with a report has. Raises InputError if no key is known for every clip with a
-    report.
+    """The name of the first key in KEYS that is known for every clip with a report. Raises InputError if there is no
+    such key.
     """
     scored = [clip for clip in clips if clip.candidate is not None]
     for name, key in KEYS.items():
@@ -68,7 +68,6 @@ def prompt_key(clips: Sequence[ReadClip]) -> str:
             return name
     missing = next(clip for clip in scored if clip.instruction is None)
     raise InputError(
-        f"the prompt of {missing.id} is not known, because the clip has no prompt_id and no instruction; name "
-        f"the prompts of all "
-        "clips in a file with clip_id and prompt_id (`prompts`)"
+        f"the prompt of {missing.id} is not known, because the clip has no prompt_id and no instruction; give "
+        "a file with the clip_id and prompt_id of every clip (`prompts`)"
     )

@@ -1,4 +1,4 @@
-"""A candidate: what the rule reads of a report, and what is needed to keep the clip and to show it."""
+"""A candidate: the facts of a report that the rule uses, and what is needed to keep and show the clip."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,8 +31,9 @@ class Candidate:
     """A clip with a report that judges something.
 
     `id` is the clip's id, with the name of its run if several runs have a clip of that id. `prompt` is the prompt that
-    the candidate was generated from. `dimensions` has the state of each dimension: its coverage, or `undecided` if it
-    was looked at and something failed. `faulty_s` is the total time of its events in seconds.
+    the candidate was generated from. `dimensions` has the state of each dimension. The state is `undecided` if the
+    dimension was looked at but something failed; otherwise it is the dimension's coverage. `faulty_s` is the total time
+    of its events in seconds.
     """
 
     id: str

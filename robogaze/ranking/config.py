@@ -37,5 +37,5 @@ class RankingConfig(Data):
 
     @property
     def precision(self) -> str:
-        """The name of the precision of the kept part: `P@50` for half, `P@2` for two of each prompt."""
+        """The name of the precision: `P@50` if half of the candidates are kept, `P@2` if two per prompt are kept."""
         return f"P@{self.keep}" if isinstance(self.keep, int) else f"P@{100 * self.keep:g}"

@@ -66,7 +66,7 @@ def _together(rows: list[_LabelRow]) -> Label:
 
 
 def read_scores(path: Path) -> Mapping[str, Mapping[str, float]]:
-    """The scores of each column besides `clip_id`, by clip id; higher is better.
+    """The scores in each column except `clip_id`, keyed by column name and then by clip id. Higher is better.
 
     Raises InputError with file and line for a value that is not a finite number, and for a clip with two rows.
     """

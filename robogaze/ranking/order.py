@@ -4,9 +4,9 @@ A claim makes a clip unusable with the probability
 
     r = severity weight x verdict weight x (1 - k (1 - confidence))
 
-where k is the weight of confidences; an event has the verdict weight 1, and for a claim without a confidence the last
-factor is 1. A dimension that was not fully judged makes a clip unusable with the probability given by the weight of its
-state. Nothing else counts, and all claims and dimensions are treated as independent:
+Here, k is the weight of confidences. An event has the verdict weight 1. For a claim without a confidence, the last
+factor is 1. If a dimension was not fully judged, the weight of its state is the probability that it makes the clip
+unusable. Nothing else counts, and all claims and dimensions are treated as independent:
 
     usability = product of (1 - r) over claims and dimensions
 
@@ -46,9 +46,9 @@ class Risk:
 class RankedCandidate:
     """A candidate with its rank, 1 for the best.
 
-    `risks` are sorted, the largest first. `tied` are the ids of other candidates with the same usability. `tiebreak` is
-    what decided between this candidate and the tied candidate before it. For the first candidate, it is what decided
-    between this candidate and the tied candidate after it. It is empty without a tie.
+    `risks` are sorted from the largest to the smallest. `tied` are the ids of other candidates with the same usability.
+    `tiebreak` says why this candidate comes after the previous candidate with the same usability. For the first
+    candidate of a tie, it says why the next one comes after it. It is empty if there is no tie.
     """
 
     rank: int
@@ -72,8 +72,8 @@ class Unranked:
 
 @dataclass(frozen=True)
 class PromptRanking:
-    """The candidates of a prompt, best first, and the candidates without a rank. `wanted` is the number to keep of all
-    candidates, with and without a rank.
+    """The candidates of a prompt, best first, and the candidates without a rank. `wanted` is the number of candidates
+    to keep; candidates without a rank count when it is computed.
     """
 
     prompt: str
@@ -88,7 +88,7 @@ class PromptRanking:
 
     @property
     def decided_by_id(self) -> bool:
-        """Whether only the clip id decides between the last candidate that is kept and the first that is not."""
+        """Whether the last kept candidate and the first candidate that is not kept differ only in their clip ids."""
         if not 0 < self.wanted < len(self.ranked):
             return False
         last, first = self.ranked[self.wanted - 1], self.ranked[self.wanted]
@@ -115,7 +115,7 @@ def usability(candidate: Candidate, weights: RankingWeights) -> float:
 
 
 def risks(candidate: Candidate, weights: RankingWeights) -> tuple[Risk, ...]:
-    """What lowers the usability, the largest first; dimensions in the same state are combined."""
+    """What lowers the usability, from the largest risk to the smallest. Dimensions in the same state are combined."""
     found = [
         Risk(claim.belief, claim.type, claim.severity, claim.confidence, 1, risk_of(claim, weights))
         for claim in candidate.claims
@@ -128,7 +128,7 @@ def risks(candidate: Candidate, weights: RankingWeights) -> tuple[Risk, ...]:
 
 
 def tie_key(candidate: Candidate, weights: RankingWeights) -> tuple[float, int, float]:
-    """What decides the order before the clip id; smaller is better."""
+    """The sort key of a candidate, without the clip id, which decides last. Smaller is better."""
     return (
         -round(usability(candidate, weights), _DIGITS),
         len(candidate.events),

@@ -45,8 +45,8 @@ _COLUMNS = (
 class Ranking:
     """The result of `robogaze.rank`.
 
-    `key` is the name of the property that groups clips into prompts. `unplaced` are clips without a report whose prompt
-    is not known. `screening` is None without labels.
+    `key` is the name of the property that groups clips into prompts. `unplaced` are the clips that have no report and
+    whose prompt is not known. `screening` is None without labels.
     """
 
     config: RankingConfig
@@ -115,17 +115,17 @@ def rank(
     level: float = 0.95,
     mixed: bool = False,
 ) -> Ranking:
-    """Rank the candidates of each prompt by their reports: which to keep, and why.
+    """Rank the candidates of each prompt by their reports. The result says which candidates to keep, and why.
 
-    The runs hold the reports: a run folder, a folder of reports, JSONL, or loaded reports, as for `robogaze.compare`.
-    `keep` is a number of candidates of each prompt (an int), or a share of them (a float up to 1). `prompts` names the
-    prompt of each clip id (a manifest, or a table with `clip_id` and `prompt_id`); by default it is in the reports.
-    `weights` is a name in judges/ranking/ or a YAML file.
+    Each run is a source of reports, as for `robogaze.compare`: a run folder, a folder of reports, JSONL, or loaded
+    reports. `keep` is a number of candidates of each prompt (an int), or a share of them (a float up to 1). `prompts`
+    gives the prompt of each clip id: a manifest, a table with `clip_id` and `prompt_id`, or a mapping. By default, the
+    prompts are taken from the reports. `weights` is a name in judges/ranking/ or a YAML file.
 
-    `labels` (`clip_id`, `usable`, and `severe` if known) are used to measure how usable the kept part is, for the rule
-    and for the other measures in `scores`. `scores` is a table with a column for each measure, or scores by measure and
-    clip id. Every measure is compared with the measure `baseline`, with intervals at `level`. `mixed` allows reports of
-    different domains or pipelines.
+    `labels` (`clip_id`, `usable`, and `severe` if known) say which clips people find usable. With labels, the result
+    also says how usable the kept candidates are, both for the rule and for other measures. `scores` adds measures: a
+    table with one column per measure, or a mapping from measure and clip id to score. Every measure is compared with
+    the measure `baseline`, with intervals at `level`. `mixed` allows reports of different domains or pipelines.
 
     Raises InputError for input that cannot be read, and if no prompt has two candidates.
     """
@@ -134,7 +134,7 @@ def rank(
     if not sources:
         raise SourceError("no run is given")
     if labels is None and scores is not None:
-        raise OptionError("`scores` need `labels`, which say whether people find a clip usable")
+        raise OptionError("`scores` need `labels`; labels say whether people find a clip usable")
     chosen = weights if isinstance(weights, RankingWeights) else read_weights(weights)
     key, grouped, unplaced = _grouped(read_clips(sources, mixed=config.mixed), prompts)
     ranked = tuple(_ranked(prompt, clips, config, chosen) for prompt, clips in sorted(grouped.items()))

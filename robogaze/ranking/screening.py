@@ -1,9 +1,9 @@
-"""How usable the kept part is according to people's labels, for the rule and for other measures.
+"""How usable the kept candidates are according to people's labels, for the rule and for other measures.
 
-The precision of a prompt is the usable share of the candidates to keep (for P@50, of the better half). If a measure
-gives equal values at the edge of the kept part, the precision is the mean over all choices among the candidates with
-these values; the result of `random` is therefore exact. A place that stays empty because candidates have no rank counts
-as not usable. Means are over prompts, with Student's interval; differences are paired by prompt.
+The precision of a prompt is the share of usable clips among the candidates to keep (for P@50, the better half). If a
+measure gives several candidates the same value, and only some of them can be kept, the precision is the mean over all
+possible choices. The result of `random` is therefore exact. If too few candidates have a rank, the empty places count
+as not usable. Means over prompts have Student intervals, and differences are paired by prompt.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,8 @@ Key = tuple[Any, ...] | None
 
 @dataclass(frozen=True)
 class MeasureResult:
-    """The precision of the kept part, and the share of severe failures in the kept part; both are means over prompts.
+    """The precision of a measure, and the share of severe failures among the candidates that it keeps. Both are means
+    over prompts.
 
     `difference` is its precision minus the baseline's; None for the baseline.
     """
@@ -50,9 +51,9 @@ class MeasureResult:
 
 @dataclass(frozen=True)
 class Screening:
-    """The measures on the prompts whose candidates all have labels.
+    """The results of all measures, on the prompts whose candidates all have labels.
 
-    `usable` is the share of usable candidates. `left_out` are the prompts with missing labels, each with the number of
+    `usable` is the share of usable candidates. `left_out` maps each prompt with missing labels to the number of its
     candidates without a label.
     """
 
@@ -68,7 +69,9 @@ class Screening:
 def labelled_prompts(
     prompts: Sequence[PromptRanking], labels: Mapping[str, Label]
 ) -> tuple[list[PromptRanking], dict[str, int]]:
-    """The prompts whose candidates all have a label, and the number of missing labels of the other prompts."""
+    """The prompts whose candidates all have a label. For every other prompt, also the number of its candidates without
+    a label.
+    """
     missing = {prompt.prompt: sum(clip_id not in labels for clip_id in prompt.ids) for prompt in prompts}
     whole = [prompt for prompt in prompts if not missing[prompt.prompt]]
     return whole, {name: number for name, number in missing.items() if number}
@@ -81,12 +84,14 @@ def screen(
     weights: RankingWeights,
     config: RankingConfig,
 ) -> Screening:
-    """Measure all measures on the labelled prompts. Raises OptionError for an unknown baseline."""
+    """Compute the results of all measures on the prompts whose candidates all have labels. Raises OptionError for an
+    unknown baseline.
+    """
     whole, left_out = labelled_prompts(prompts, labels)
     keys = {name: [_keys_of(prompt, name, weights, labels, scores) for prompt in whole] for name in _names(scores)}
     names = list(keys)
     if config.baseline not in names:
-        raise OptionError(f"the `baseline` {config.baseline} is not a measure; the measures are: {', '.join(names)}")
+        raise OptionError(f"the `baseline` {config.baseline} is not a measure; use one of: {', '.join(names)}")
     found = np.array(
         [[_kept_part(k, prompt, labels) for k, prompt in zip(keys[name], whole, strict=True)] for name in names]
     )
@@ -107,7 +112,7 @@ def screen(
 def _names(scores: Mapping[str, Mapping[str, float]]) -> list[str]:
     own = [RULE, EVENTS, SEVERITY, RANDOM, ORACLE]
     if clash := next((name for name in scores if name in own), None):
-        raise OptionError(f"a column of `scores` has the name of a measure, {clash}; rename the column")
+        raise OptionError(f"the column {clash} of `scores` has the name of a built-in measure; rename the column")
     return [*own[:3], *scores, *own[3:]]
 
 
@@ -139,7 +144,7 @@ def _key(candidate: Candidate, measure: str, weights: RankingWeights) -> Key:
 
 
 def kept_shares(keys: Sequence[Key], wanted: int) -> list[float]:
-    """How often each clip is among the `wanted` best, over all orders of clips with equal keys."""
+    """The probability that each clip is among the `wanted` best if clips with equal keys come in random order."""
     shares = [0.0] * len(keys)
     left = wanted
     for key in sorted({key for key in keys if key is not None}):

@@ -16,17 +16,19 @@ DEFAULT = "default"
 
 
 class VerdictWeights(Data):
-    """How far a hypothesis is believed, by its verdict; a merged hypothesis is part of another hypothesis."""
+    """The weight of a hypothesis for each verdict: how far it is still believed. A merged hypothesis has no weight,
+    because it is part of another hypothesis.
+    """
 
     unverified: Fraction
     rejected: Fraction
 
 
 class DimensionWeights(Data):
-    """The probability that a dimension hides a fault for which the clip cannot be used, by how far the dimension was
-    judged.
+    """The probability that a dimension hides a fault that makes the clip unusable, for each state in which the
+    dimension is not fully judged.
 
-    `undecided` is for a dimension that was looked at, but where something failed.
+    `undecided` is the state of a dimension that was looked at, but in which something failed.
     """
 
     partial: Fraction

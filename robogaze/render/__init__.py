@@ -1,7 +1,7 @@
-"""What a model gets from a stage: the requests, as text, JSON or a page, without a model.
+"""Shows the requests that a stage sends to a model, as text, JSON or a page. No model is asked.
 
-requests   runs a pipeline up to a stage and collects the stage's requests
-output     writes them
+requests   runs a pipeline up to a stage and collects the requests of that stage
+output     writes the requests
 """
 
 from robogaze.render.output import as_json, as_page, as_text

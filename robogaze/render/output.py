@@ -25,8 +25,8 @@ figure { margin: 0; } figcaption { font-size: .8rem; } img { max-width: 100%; bo
 
 
 def as_text(rendered: RenderedStage) -> str:
-    """The requests as text; an image is shown as its caption (the text that is sent before the image) and its size in
-    brackets.
+    """The requests as text. Each image is replaced by its caption (the text that is sent before the image) and, in
+    brackets, its size.
     """
     return "\n\n".join([_text(number, request) for number, request in enumerate(rendered.requests, start=1)])
 
@@ -60,7 +60,7 @@ def _schema(rendered: RenderedRequest) -> str:
 
 
 def as_json(rendered: RenderedStage) -> dict[str, Any]:
-    """The requests as JSON values; an image is shown as its caption and its facts, without the pixels."""
+    """The requests as JSON values. Each image is replaced by its caption and its facts, without the pixels."""
     return {
         "schema_version": 1,
         "pipeline": rendered.pipeline,

@@ -25,7 +25,7 @@ from robogaze.store import StoredRun, configuration_of
 
 @dataclass(frozen=True)
 class RenderedRequest:
-    """A request with the query it was made from; `prompt_file` is the template of the query's prompt."""
+    """A request and the query from which it was made. `prompt_file` is the template of the query's prompt."""
 
     query: Query
     request: Request
@@ -36,9 +36,9 @@ class RenderedRequest:
 class RenderedStage:
     """The requests of a stage about one clip.
 
-    `requests` is empty for a stage that queries no model, and if earlier answers leave nothing to ask; `note` then says
-    which of the two is the case. `run` is the run folder with the answers of earlier stages, None if the simplest
-    answers are used. `made_up` counts the answers that the run folder lacks.
+    `requests` is empty if the stage queries no model, or if the earlier answers leave nothing to ask; `note` then says
+    why. `run` is the run folder with the answers of earlier stages, None if the simplest answers are used. `made_up`
+    counts the answers that the run folder lacks.
     """
 
     pipeline: str
@@ -50,7 +50,7 @@ class RenderedStage:
     made_up: int = 0
 
     def one_per_prompt(self) -> "RenderedStage":
-        """The stage with only the first request of each prompt."""
+        """A copy that has only the first request made from each prompt."""
         first = {request.query.prompt: request for request in reversed(self.requests)}
         return replace(self, requests=tuple(request for request in self.requests if request in first.values()))
 
@@ -67,8 +67,8 @@ async def render_clip(
 ) -> RenderedStage:
     """The requests of a stage about a clip.
 
-    With `run`, the models, their frames and the earlier answers are taken from this run folder. Raises VideoError for a
-    clip that cannot be decoded, InputError for an unknown stage and for a run without a report of the clip.
+    With `run`, the models, their frames and the earlier answers are taken from this run folder. Raises VideoError if
+    the clip cannot be decoded. Raises InputError if the stage is unknown, or if the run has no report of the clip.
     """
     config = models_of_run(run) if run is not None else models
     with open_clip(entry, pipeline, _rehearsal(config, RehearsalBackend())) as opened:
@@ -81,8 +81,8 @@ async def render_clip(
 
 
 def clip_of_run(run: Path, clip_id: str) -> ManifestEntry:
-    """A clip of a run folder, as the run scored it. Raises InputError that lists the clips if the run does not have
-    this clip.
+    """A clip of a run folder, as the run scored it. Raises InputError if the run does not have this clip; the message
+    lists the clips that it has.
     """
     models_of_run(run)  # raises if the folder holds no run
     stored = StoredRun(run)
@@ -103,7 +103,7 @@ def clip_of_run(run: Path, clip_id: str) -> ManifestEntry:
 
 
 def models_of_run(run: Path) -> ModelsConfig | None:
-    """The models of a run folder; None for a run without models. Raises InputError if the folder holds no run."""
+    """The models of a run folder; None for a run without models. Raises InputError if `run` is not a run folder."""
     configuration = configuration_of(run)
     if not configuration:
         raise InputError(f"{run} is not a run folder: it has no run.json")
@@ -120,8 +120,8 @@ def _report(run: Path, clip_id: str) -> Report:
 
 @dataclass
 class RunAnswers(RehearsalBackend):
-    """Answers requests with the answers of a run, by stage, subject and attempt; if the run has no answer, with the
-    simplest answer.
+    """Answers each request with the run's answer for the same stage, subject and attempt. If the run has no such
+    answer, the simplest valid answer is returned.
     """
 
     report: Report

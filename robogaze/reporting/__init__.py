@@ -1,9 +1,9 @@
-"""Results for people and other programs: tables, pages that open from disk, JSON, numbers for trackers.
+"""Shows results to people and other programs, as tables, HTML pages, JSON, and metrics in experiment trackers.
 
-summary.py     counts of a run and sentences about them
-tables/        results as tables; terminal, CSV, Markdown, LaTeX
+summary.py     the counts of a run, and sentences that describe them
+tables/        results as tables: terminal, CSV, Markdown, LaTeX
 serialize.py   results as JSON
-figures.py     SVG
+figures.py     figures as SVG
 pages/         HTML pages
 trackers/      experiment trackers
 """

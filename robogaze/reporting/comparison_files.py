@@ -17,7 +17,8 @@ def write_comparison(
 ) -> WrittenPage:
     """Write all files into a folder, which is made if it does not exist.
 
-    `checks` are the checks of a gate, `domain` names the domain whose words are shown.
+    `checks` are the checks of a gate. `domain` is the name of a domain; the page shows its names of types and
+    dimensions.
     """
     folder.mkdir(parents=True, exist_ok=True)
     document = json.dumps(comparison_json(result, checks), ensure_ascii=False, indent=1)

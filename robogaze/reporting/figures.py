@@ -1,4 +1,4 @@
-"""Figures as SVG: curves, values over steps, and single intervals for the cells of a table.
+"""Draws figures as SVG: curves, values over steps, and small intervals for table cells.
 
 Each is a complete SVG document that can also be part of an HTML page. No information is given by colour alone.
 """
@@ -56,7 +56,7 @@ STRIP = (180, 20)
 def interval_strip(estimate: Estimate, low: float, high: float) -> str:
     """A value and its interval on an axis from `low` to `high`, for a cell of a table.
 
-    A line marks zero where it is on the axis. The axis of an undefined value is empty.
+    If zero lies on the axis, a line marks it. The axis of an undefined value is empty.
     """
     width, height = STRIP
     svg = Element(
@@ -78,7 +78,9 @@ def interval_strip(estimate: Estimate, low: float, high: float) -> str:
 
 
 def line_chart(points: Sequence[tuple[int, Estimate]], title: str) -> str:
-    """A measure over steps: a point with its interval for each step, joined in order; undefined values are left out."""
+    """Draw a measure over steps. Each step has a point and an interval, and a line joins the points. Undefined values
+    are left out.
+    """
     known = [(step, estimate) for step, estimate in sorted(points) if estimate.defined]
     side, left, top, bottom = 300, 60, 36, 186
     svg = _svg(side + left + 30, bottom + 30, title)

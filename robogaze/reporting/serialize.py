@@ -45,7 +45,7 @@ KEYS = {
 
 
 def to_json(value: Any) -> Any:
-    """A value as JSON: data classes and models by field, mappings with text keys, sequences and sets as lists."""
+    """A value as JSON. Data classes and models become objects, keys become texts, sequences and sets become lists."""
     if isinstance(value, Estimate | Alarms | BoundedProportion):
         return dict(value.as_json())
     if isinstance(value, BaseModel):
@@ -365,9 +365,9 @@ _EVENT = ("event_id", "dimension", "type", "description", "start_s", "end_s", "s
 
 
 def annotations_csv(annotations: Sequence[ClipAnnotation]) -> str:
-    """Annotations in the format `csv`: a row for each span, and one row for a clip without an event.
+    """Annotations in the format `csv`: one row per span, per event without a time, and per clip without an event.
 
-    Frame numbers are written if the frame rate is constant; the format cannot express other clips.
+    The frame rate and number of frames are written only if the rate is constant; the format has no variable rates.
     """
     out = io.StringIO()
     writer = csv.DictWriter(out, (*_CLIP, *_EVENT), lineterminator="\n")

@@ -58,7 +58,7 @@ class RunSummary(Generic[Counted]):
 
     @property
     def usage(self) -> dict[str, float | None]:
-        """Calls, tokens and cost; None if a part of the sum is not known."""
+        """The sums of calls, tokens and cost. A sum is None if a part of it is not known."""
         sums = {
             "prompt_tokens": self.prompt_tokens,
             "completion_tokens": self.completion_tokens,
@@ -83,7 +83,7 @@ class RunSummary(Generic[Counted]):
 
     @property
     def cached_tokens(self) -> Total:
-        """Tokens sent that a server had in its prefix cache."""
+        """The part of the sent tokens that a server already had in its prefix cache."""
         return Total.of([report.usage.cached_tokens for report in self.reports])
 
     @property
@@ -93,13 +93,13 @@ class RunSummary(Generic[Counted]):
 
     @property
     def cost_usd(self) -> Total:
-        """The cost of the calls, US dollars."""
+        """The cost of the calls in US dollars."""
         return Total.of([report.usage.cost_usd for report in self.reports])
 
     @cached_property
     def coverage(self) -> dict[str, dict[str, int]]:
-        """The number of reports by coverage state, for each dimension of the domain and for each other dimension that a
-        report names.
+        """For each dimension, the number of reports in each coverage state. The dimensions are all dimensions of the
+        domain and any others that a report names.
         """
         named = dict.fromkeys((*self.domain.dimensions, *(name for report in self.reports for name in report.coverage)))
         found = Counter((name, coverage.state) for report in self.reports for name, coverage in report.coverage.items())
@@ -110,8 +110,8 @@ AnySummary = RunSummary[Report] | RunSummary[ReportSummary]
 
 
 def dimension_names(dimensions: Sequence[str], domain: Domain | None) -> str:
-    """Names of dimensions in the domain's order; the id if there is no domain or the domain does not have the
-    dimension.
+    """The names of dimensions, in the domain's order. If there is no domain, or if the domain does not have a
+    dimension, the id of the dimension is used.
     """
     known = {} if domain is None else domain.dimensions
     order = [*known, *dimensions]
@@ -156,7 +156,9 @@ def covered(report: Report | ReportSummary) -> tuple[str, ...]:
 
 
 def without_events(summary: AnySummary) -> list[str]:
-    """A sentence on the clips without events for each set of dimensions in which they were examined."""
+    """Sentences on the complete clips without events. Clips in which the same dimensions were examined share a
+    sentence.
+    """
     groups = Counter(
         (report.clean, covered(report))
         for report in summary.reports
@@ -206,7 +208,7 @@ def _where(summary: AnySummary, state: str) -> list[str]:
 
 
 def unmeasured(summary: AnySummary) -> str:
-    """A sentence on the clips with frames that could not be measured; empty for none."""
+    """A sentence that says in how many clips some frames could not be measured. It is empty if there are none."""
     gaps = [sum(note.startswith(UNMEASURED) for note in report.notes) for report in summary.reports]
     if not any(gaps):
         return ""
@@ -218,7 +220,9 @@ def unmeasured(summary: AnySummary) -> str:
 
 
 def only_evidence(summary: AnySummary) -> str:
-    """A sentence on the clips with a measurement too uncertain to be an event; empty for none."""
+    """A sentence that says in how many clips a measurement is too uncertain to be an event. It is empty if there are
+    none.
+    """
     number = sum(any(note.startswith(ONLY_EVIDENCE) for note in report.notes) for report in summary.reports)
     if not number:
         return ""

@@ -106,7 +106,7 @@ def test_options_that_do_not_go_together_are_refused(
 def test_unknown_baseline_is_a_usage_error(robogaze: Shell, reports: Path, labels: Path) -> None:
     ran = robogaze("rank", reports, "--labels", labels, "--baseline", "luck")
     assert ran.code == 2
-    assert "the --baseline luck is not a measure; the measures are: usability, number of events" in ran.err
+    assert "the --baseline luck is not a measure; use one of: usability, number of events" in ran.err
 
 
 def test_labels_of_other_clips_measure_nothing_and_the_exit_code_is_1(

@@ -54,8 +54,8 @@ FAULTS = [
     ("scale: [1, 5]", "scale: [5, 5]", "the scale must go from the lower to the higher end"),
     ("scale: [1, 5]", "scale: [1, 5]\nratings: halves", "mine.yaml:7: ratings: "),
     ("id: near", "id: same", "mine.yaml:3: axes: the axis 'same' is listed twice"),
-    ("id: near", "id: rationale", "mine.yaml:3: axes: 'rationale' cannot name an axis"),
-    ("id: near", "id: copy", "mine.yaml:3: axes: 'copy' cannot name an axis"),
+    ("id: near", "id: rationale", "mine.yaml:3: axes: 'rationale' cannot be the id of an axis"),
+    ("id: near", "id: copy", "mine.yaml:3: axes: 'copy' cannot be the id of an axis"),
 ]
 
 

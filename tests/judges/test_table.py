@@ -36,7 +36,7 @@ def test_a_pair_is_found_by_its_descriptions_whatever_the_ids_of_its_events(tmp_
 def test_ids_that_two_systems_use_for_different_events_are_refused(tmp_path: Path) -> None:
     judge = table(tmp_path, LINE)
     assert rate(judge, [pair(clip_id="c"), pair(clip_id="c")])[1].similarity == 0.25
-    with pytest.raises(InputError, match=r"two systems use these ids for different events; identify the pairs by "):
+    with pytest.raises(InputError, match=r"two systems use the same ids for different events \(clip "):
         rate(judge, [pair(prediction="The lid opens.", clip_id="c")])
 
 

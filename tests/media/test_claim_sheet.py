@@ -127,7 +127,7 @@ def test_sheet_without_a_view_shows_all_views(triple: DecodedClip) -> None:
 
 
 def test_boxes_of_no_view_are_refused(triple: DecodedClip) -> None:
-    with pytest.raises(ValueError, match="boxes need a view, one of front, side, wrist"):
+    with pytest.raises(ValueError, match="boxes need a view; name one of front, side, wrist"):
         claim_sheet(triple, "H1", SPAN, boxes={0: square(1)})
 
 

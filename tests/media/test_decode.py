@@ -58,7 +58,7 @@ def test_single_frame_without_a_duration_is_refused(read: Read) -> None:
 
 @pytest.mark.parametrize("second_s", [0.0, -0.1, 0.0000001])
 def test_frame_times_must_ascend(read: Read, second_s: float) -> None:
-    with pytest.raises(VideoError, match="shows frame 1 at or before the time of frame 0"):
+    with pytest.raises(VideoError, match="the time of frame 1 is not later than the time of frame 0"):
         read((0.0, 0.1), (second_s, 0.1), (0.2, 0.1))
 
 

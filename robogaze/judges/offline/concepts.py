@@ -45,8 +45,8 @@ class Concepts:
         return mention.fact or mention.concept in self._always
 
     def thing_events(self, parsed: ParsedDescription) -> Iterator[tuple[str, str]]:
-        """(thing, event) for each event that is a fact: the thing is the last one named before the event, else the
-        first one named after it.
+        """Yield (thing, event) for each event that is a fact. The thing is the last one that is mentioned before the
+        event. If none is mentioned before it, the thing is the first one of the description.
         """
         things = [mention for mention in parsed.mentions if mention.concept in self._things]
         for event in parsed.mentions:
@@ -63,11 +63,11 @@ class Concepts:
 
 @dataclass(frozen=True)
 class ConceptRows:
-    """Descriptions as rows: concepts that are facts, concepts that are denied, and the nearness of each concept to a
-    fact.
+    """Sparse matrices with one row per description and one column per concept.
 
-    `roles` has a column for each pair of an event and the thing to which it happens; `near_roles` also counts similar
-    things.
+    `facts` marks the concepts that are facts, and `denied` marks the concepts that are denied or wished for. `near` is
+    the similarity of each concept to the facts. `roles` has a column for each combination of an event and the thing to
+    which the event happens. `near_roles` also marks similar things.
     """
 
     facts: Rows
@@ -84,7 +84,7 @@ class ConceptRows:
 
 
 def concept_rows(parsed_texts: Sequence[ParsedDescription], known: Concepts) -> ConceptRows:
-    """Parsed descriptions as rows."""
+    """The matrices of parsed descriptions; their rows are in the order of the descriptions."""
     facts: list[tuple[int, int]] = []
     denied: list[tuple[int, int]] = []
     roles: list[tuple[int, int]] = []

@@ -1,4 +1,4 @@
-"""How similar descriptions are by their parts (words, parts of words, concepts); rarer parts count more."""
+"""Compares descriptions by the words, parts of words and concepts that they share; rare ones count more."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -45,7 +45,7 @@ def _ngrams(word: str) -> tuple[str, ...]:
 
 
 class TfidfRows:
-    """Weights parts by how rare they are in a corpus (TF-IDF, sublinear); unseen parts are the rarest."""
+    """Weights parts by how rare they are in a corpus (TF-IDF, sublinear). Parts that the corpus lacks weigh most."""
 
     def __init__(
         self, parts: Callable[[ParsedDescription], Sequence[str]], corpus: Sequence[ParsedDescription]
@@ -56,8 +56,8 @@ class TfidfRows:
         self._weights = TfidfTransformer(sublinear_tf=True).fit(self._counts(corpus))
 
     def rows(self, parsed_texts: Sequence[ParsedDescription]) -> Rows:
-        """A row of length 1 for each description, or of zeros for a description without parts, so that products of rows
-        are cosines.
+        """A unit vector for each description, so that the product of two rows is their cosine. A description without
+        parts gets a row of zeros.
         """
         return self._weights.transform(self._counts(parsed_texts))
 

@@ -1,17 +1,18 @@
-"""What the offline judge compares in two descriptions, as numbers.
+"""The numbers by which the offline judge compares two descriptions.
 
-    words, spelling       cosine of weighted words, and of weighted character n-grams, in [0, 1]
-    concepts              the same for concepts, and for words without a concept
-    nearly_same           by how much the cosine of words and of adjacent pairs exceeds NEAR, as a share of the rest
-    KIND.agree            for a kind of concept: the share of both sides' mentions that the other side has, too
-    KIND.apart            how many mentions the other side lacks, at most MAX_UNSHARED per side
-    KIND.other            1 if both sides mention the kind and share nothing: another object, side, time
-    KIND.against          1 if one side denies a fact of the other, or states what excludes it
-    event.agree, .apart   the same over all events, whatever their kind
-    event.shared          1 if any event is shared
+    words, spelling       the cosine of the weighted words, and of the weighted character n-grams, in [0, 1]
+    concepts              the cosine of the weighted concepts and of the words that belong to no concept
+    nearly_same           (c - NEAR) / (1 - NEAR), at least 0; c is the cosine of the words and adjacent word pairs
+    KIND.agree            the share of the concepts of a kind, on both sides, that the other side has, too
+    KIND.apart            the number of concepts that the other side lacks, at most MAX_UNSHARED per side
+    KIND.other            1 if both sides mention the kind but share none of its concepts: another object, side, time
+    KIND.against          1 if one side denies a fact of the other side, or states a fact that excludes it
+    event.agree, .apart   as for a kind, but over the events of all kinds
+    event.shared          1 if the two sides share an event
     role                  the share of the reference's events that happen to the same thing in the prediction
-    longer                the logarithm of how much longer the prediction is
-    type.same, .other     1 if both labels are given and are the same, or differ
+    longer                the logarithm of the length of the prediction divided by the length of the reference
+    type.same             1 if both labels are given and are the same
+    type.other            1 if both labels are given and differ
 
 All pairs are computed at once, as products of sparse matrices.
 """
@@ -50,7 +51,9 @@ class Features:
         self._cosines = {part.__name__: TfidfRows(part, parsed_texts) for part in _PARTS}
 
     def of(self, pairs: Sequence[DescriptionPair]) -> tuple[Mapping[str, Floats], NDArray[np.bool_]]:
-        """Every feature of the pairs, by name, and which pairs are the same except for punctuation and word forms."""
+        """Return every feature of the pairs, keyed by its name. Also return a flag for each pair: true if its
+        descriptions differ in nothing but punctuation and word forms.
+        """
         texts = {text: None for pair in pairs for text in (pair.reference, pair.prediction)}
         place = {text: number for number, text in enumerate(texts)}
         references = np.array([place[pair.reference] for pair in pairs], dtype=np.intp)

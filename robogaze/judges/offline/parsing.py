@@ -1,4 +1,4 @@
-"""A description parsed: which concepts it mentions, as a fact or not.
+"""Parses a description: which concepts it mentions, and which of them it states as facts.
 
 "It falls" states a fact; "it does not fall" denies it and "it should fall" wishes for it, so neither happened. A denial
 reaches a few words ahead within its clause, a wish covers its whole clause. Some denials state the opposite as a fact
@@ -19,7 +19,7 @@ _Found = Mapping[int, tuple[int, tuple[str, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A concept at a position in a description; not a `fact` if it is denied or wished for."""
+    """A concept at a position in a description. `fact` is false if the concept is denied or wished for."""
 
     concept: str
     fact: bool

@@ -1,8 +1,8 @@
 """The word list of the offline judge: judges/offline/words.yaml.
 
-Words are reduced to stems, so the list names each word once. A concept is a set of words and phrases with the same
-meaning. Concepts belong to kinds (things, colours, sides, ...). The file also lists which concepts exclude, resemble or
-include one another. The code contains none of the words.
+Words are reduced to stems, so the list needs only one form of each word. A concept is a set of words and phrases with
+the same meaning. Concepts belong to kinds (things, colours, sides, ...). The file also lists which concepts exclude,
+resemble or include one another. The code contains none of the words.
 """
 
 import re
@@ -99,7 +99,7 @@ class Phrases(Generic[T]):
             self._by_first.setdefault(phrase[0], []).append((phrase, meaning))
 
     def find(self, stems: Stems) -> Iterator[tuple[int, int, T]]:
-        """(start, end, meaning) of each phrase, by start."""
+        """Yield (start, end, meaning) of each phrase, from the first to the last."""
         reach = 0
         candidates = self._by_first.get
         for start, first in enumerate(stems):
@@ -114,11 +114,11 @@ class Phrases(Generic[T]):
 
 @dataclass(frozen=True)
 class WordList:
-    """The word list, ready to parse with.
+    """The word list, prepared for parsing.
 
-    `kinds` gives the kind of every concept, in the file's order. `things` are kinds that name things, `events` are
-    kinds that describe events, and `always` are kinds that count even if they are denied. The relations hold pairs of
-    concepts in both orders, except `broader`, which holds (wider, narrower).
+    `kinds` maps every concept to its kind, in the file's order. `things` are kinds that name things, `events` are kinds
+    that describe events, and `always` are kinds that count even if they are denied. `opposites`, `related` and
+    `complements` contain each pair of concepts in both orders. `broader` contains each pair once, as (wider, narrower).
     """
 
     stemmer: Stemmer

@@ -1,4 +1,6 @@
-"""The page of the agreement of annotators: measures, events for adjudication, and each clip's annotations."""
+"""The page on the agreement between annotators: measures, events that need adjudication, and the annotations of each
+clip.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -33,7 +35,7 @@ _DETAILS = {"by-dimension", "further", "by-pair"}
 
 
 def agreement_page(result: AgreementResult, folder: Path, domain: Domain | None) -> ResultPage:
-    """The page in `folder`; without a domain, types and dimensions are named by their ids."""
+    """The content of the page in `folder`. Without a domain, types and dimensions are shown by their ids."""
     folders = RunFolders(folder)
     clips: dict[str, PageClip] = {}
     questions: dict[str, list[AdjudicationItem]] = {}
@@ -56,7 +58,7 @@ def agreement_page(result: AgreementResult, folder: Path, domain: Domain | None)
 
 
 def agreement_headline(result: AgreementResult) -> str:
-    """How far the annotators agree on whether a clip is faulty, and on which events."""
+    """A sentence on how far the annotators agree: on whether a clip is faulty, and on its events."""
     annotators, overall = count(len(result.annotation_set.annotators), "annotator"), result.overall
     if not result.annotation_set.clips:
         return f"{annotators}, but no two annotators completed the same clip, so agreement cannot be measured."

@@ -25,7 +25,9 @@ FOLDER = "page"
 
 @dataclass(frozen=True)
 class Bundle:
-    """JSON texts by key; `file` is the address of their file, None for the page itself."""
+    """JSON texts by key. `file` is the address of the file that contains them; it is None if the page itself contains
+    them.
+    """
 
     file: str | None
     data: Mapping[str, str]
@@ -39,9 +41,9 @@ class Bundle:
 
 
 def bundles(data: Iterable[tuple[str, str]]) -> Iterator[Bundle]:
-    """Group keys and JSON texts: all in the page, or in as many files as needed.
+    """Group keys and JSON texts into bundles: a single bundle in the page itself, or as many files as needed.
 
-    At most the limit and one bundle are in memory at a time.
+    At any time, the texts in memory are not much larger than IN_PAGE_CHARACTERS and one bundle together.
     """
     held: dict[str, str] = {}
     rest = iter(data)
@@ -71,14 +73,14 @@ def _files(data: Iterable[tuple[str, str]]) -> Iterator[Bundle]:
 
 @dataclass(frozen=True)
 class WrittenPage:
-    """The path of a written page, and sentences on what the page lacks."""
+    """The path of a written page. `notes` are sentences that say what the page lacks."""
 
     path: Path
     notes: tuple[str, ...]
 
 
 def write_files(folder: Path, files: Iterable[tuple[str, str]]) -> Path:
-    """Write the files of a page and return the path of the last, which is the page; older bundles are deleted."""
+    """Write the files of a page and delete older bundles. The last file is the page itself; its path is returned."""
     written = []
     for name, text in files:
         write_whole(folder / name, text)

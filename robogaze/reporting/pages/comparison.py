@@ -50,7 +50,9 @@ _KINDS = {
 def write_comparison_page(
     result: Comparison, folder: Path, checks: tuple[GateCheck, ...] | None = None, domain: str | None = None
 ) -> WrittenPage:
-    """Write the page; `checks` are the checks of a gate, `domain` names the domain whose words are shown."""
+    """Write the page. `checks` are the checks of a gate. `domain` is the name of a domain; the page shows its names of
+    types and dimensions.
+    """
     runs = page_runs(result, folder)
     spoken = domain_of({taxonomy for run in runs for taxonomy in run.taxonomies}, domain)
     return write_result_page(comparison_page(result, runs, checks, spoken), folder, spoken)
@@ -59,7 +61,7 @@ def write_comparison_page(
 def comparison_page(
     result: Comparison, runs: Sequence[PageRun], checks: tuple[GateCheck, ...] | None, domain: Domain | None
 ) -> ResultPage:
-    """The page; without a domain, types and dimensions are named by their ids."""
+    """The content of the page. Without a domain, types and dimensions are shown by their ids."""
     entries = tuple(_entries(result, runs))
     found = comparison_checks(result, runs, checks)
     shown = [result.verdict, *(check.sentence for check in found)]
@@ -85,7 +87,7 @@ def comparison_page(
 
 
 def clip_key(position: int, clip_id: str) -> str:
-    """The key of a clip of the run at a position."""
+    """The key of a clip on the page. `position` is the position of the clip's run in the comparison."""
     return f"{position}/{clip_id}"
 
 

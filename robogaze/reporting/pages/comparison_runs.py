@@ -1,4 +1,6 @@
-"""The runs of a comparison as its page shows them: who judged them, and their clips that changed."""
+"""The runs of a comparison in the form in which its page shows them: who judged each run, and which of its clips
+changed.
+"""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -13,10 +15,10 @@ from robogaze.reporting.pages.run_folders import RunFolders
 
 @dataclass(frozen=True)
 class PageRun:
-    """A run of a comparison: who judged it, and its clips that changed, by id.
+    """A run of a comparison: who judged it, and which of its clips changed. `clips` has the changed clips by id.
 
-    `controls` counts the real clips, `alarms` the real clips with an event. `page` is the address of the run's page,
-    None if there is no page or the clips are in several run folders.
+    `controls` is the number of real clips, and `alarms` is the number of real clips with an event. `page` is the
+    address of the run's page; it is None if there is no page, or if the clips are in several run folders.
     """
 
     name: str

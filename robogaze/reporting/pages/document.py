@@ -39,8 +39,8 @@ def document(
 ) -> str:
     """The document as text, to be written as UTF-8.
 
-    `data` are JSON values by the id of their element; `in_page` are JSON texts that are parsed on demand, None if they
-    are in files next to the page. `values` go to the template.
+    `data` are JSON values by the id of their HTML element. `in_page` are JSON texts that the page parses on demand; it
+    is None if these texts are in files next to the page. `values` are passed to the template.
     """
     script = _joined("js", scripts)
     digest = b64encode(sha256(script.encode("utf-8")).digest()).decode("ascii")
@@ -62,7 +62,7 @@ def document(
 
 @cache
 def environment() -> jinja2.Environment:
-    """The templates with their filters; each is compiled once."""
+    """The environment of the templates, with their filters. Each template is compiled only once."""
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -77,7 +77,7 @@ def environment() -> jinja2.Environment:
 
 
 def as_json(value: Any) -> Markup:
-    """JSON for a script element; no character in it can end the element or a line."""
+    """JSON for a script element. It contains no character that could end the element or start a new line."""
     return _escaped(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
 

@@ -37,7 +37,7 @@ from robogaze.reporting.wording import count, listed
 def evaluation_page(
     result: Evaluation, tables: Sequence[ResultTable], folder: Path, domain: Domain | None
 ) -> ResultPage:
-    """The page in `folder`; without a domain, types and dimensions are named by their ids."""
+    """The content of the page in `folder`. Without a domain, types and dimensions are shown by their ids."""
     folders = RunFolders(folder)
     clips: dict[str, PageClip] = {}
     entries = sorted(_entries(result, folders, clips), key=lambda item: (-item[0], item[1].title))
@@ -57,8 +57,8 @@ def evaluation_page(
 
 
 def evaluation_headline(result: Evaluation) -> str:
-    """The description F1 of the best system, its comparison with the other systems or its floor, and the matched
-    events.
+    """A sentence with the description F1 of the best system and its numbers of matched and spurious events. It says
+    whether the F1 is significantly above that of the other systems or, if there is only one system, above its floor.
     """
     metric = metric_name(result, "desc_f1")
     best = max(result.systems, key=lambda system: (system.macro[metric].defined, system.macro[metric].value))

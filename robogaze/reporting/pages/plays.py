@@ -28,7 +28,9 @@ _REPRODUCED = {True: "reproduced", False: "not reproduced", None: "not replayed"
 
 @dataclass(frozen=True)
 class PageStep:
-    """A step on the page; `anchor` is its address, `picture` its screen as a data URI, None without a picture."""
+    """A step on the page. `anchor` is its address. `picture` is its screen as a data URI; it is None if there is no
+    picture.
+    """
 
     entry: PlayEntry
     anchor: str

@@ -39,7 +39,7 @@ from robogaze.reporting.wording import count, listed
 
 
 def write_ranking_page(result: Ranking, folder: Path, domain: str | None = None) -> WrittenPage:
-    """Write the page; `domain` names the domain whose words are shown."""
+    """Write the page. `domain` is the name of a domain; the page shows its names of types and dimensions."""
     folder.mkdir(parents=True, exist_ok=True)
     candidates = [ranked.candidate for prompt in result.prompts for ranked in prompt.ranked]
     spoken = domain_of({candidate.annotation.taxonomy or "" for candidate in candidates}, domain)
@@ -47,7 +47,7 @@ def write_ranking_page(result: Ranking, folder: Path, domain: str | None = None)
 
 
 def ranking_page(result: Ranking, folder: Path, domain: Domain | None) -> ResultPage:
-    """The page; without a domain, types and dimensions are named by their ids."""
+    """The content of the page. Without a domain, types and dimensions are shown by their ids."""
     folders = RunFolders(folder)
     names = names_of(domain)
     entries = tuple(_entry(prompt, folders, names) for prompt in result.prompts if prompt.ranked)

@@ -1,7 +1,7 @@
 """A page of results: headline, caveats, sortable tables, and the clips behind the numbers.
 
-The pages of a comparison, an evaluation, an agreement and a sensitivity are pages of results. An entry of the list of
-clips has one or more sides (reference and prediction, before and after, annotators), which share a timeline.
+Comparisons, evaluations, rankings, agreements and sensitivities have such a page. An entry of the list of clips has one
+or more sides (reference and prediction, before and after, annotators), which share a timeline.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,8 +38,8 @@ SCRIPTS = (
 
 
 class PageEvent(Data):
-    """An event of a side; without spans if its time is not known. `note` describes how the event counts, `result` is
-    the same in one word.
+    """An event on one side of an entry. `spans` is empty if its time is not known. `note` says how the event counts,
+    and `result` says it in one word.
     """
 
     id: str
@@ -56,9 +56,8 @@ class PageEvent(Data):
 class PageClip(Data):
     """A clip as one side of an entry.
 
-    `coverage` is None if every dimension counts as examined, `duration_s` is None if it is not known. `video` is an
-    address relative to the page, and the clip begins at `start_s` in this video; `video_sha256` is None if it is not
-    known.
+    `coverage` is None if every dimension counts as examined. `video` is an address relative to the page, and the clip
+    begins at `start_s` in this video. `duration_s` and `video_sha256` are None if they are not known.
     """
 
     id: str
@@ -77,7 +76,7 @@ class PageClip(Data):
     def of(
         cls, annotation: ClipAnnotation, video: VideoFile, notes: Mapping[str, tuple[str, str]] | None = None
     ) -> "PageClip":
-        """An annotation as a side; `notes` holds result and note by event id."""
+        """An annotation as one side of an entry. `notes` has the result and the note of events, by event id."""
         return cls(
             id=annotation.clip_id,
             status=annotation.status,
@@ -114,7 +113,9 @@ class PageCell:
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table of a page; `columns` are names, with the axis of the drawings if it is not 0 to 1."""
+    """A table of a page. Each column has a name and the range of the axis of its drawings; the range is empty if it is
+    0 to 1 or differs between rows.
+    """
 
     title: str
     columns: tuple[tuple[str, str], ...]
@@ -135,7 +136,9 @@ class PageSection:
 
 @dataclass(frozen=True)
 class Fact:
-    """A part of the title line: `label` is plain text, `name` is user data, with the address of its page."""
+    """An item of the title line. `label` is plain text, `name` is text from a user, and `href` is the address of the
+    page with this name.
+    """
 
     label: str
     name: str
@@ -144,9 +147,9 @@ class Fact:
 
 @dataclass(frozen=True)
 class ValidityCheck:
-    """A sentence above the numbers; `good` is true if the sentence names no limit of the result.
+    """A sentence above the numbers. `good` is false if the sentence limits what the result shows.
 
-    `status` is a status or a verdict by which the list of clips can be filtered, None for no filter.
+    If the list of clips can be filtered to the clips in question, `status` is their status or verdict.
     """
 
     good: bool
@@ -156,7 +159,9 @@ class ValidityCheck:
 
 @dataclass(frozen=True)
 class Filter:
-    """A choice above the list of clips: the values of a tag of entries or of their events, by name."""
+    """A choice above the list of clips. `tag` is a tag of the entries or of their events, and `values` has the text
+    that is shown for each value of the tag.
+    """
 
     tag: str
     label: str
@@ -213,7 +218,7 @@ def page_table(
     table: ResultTable, *, names: Mapping[str, str] | None = None, link: Link | None = None, axis_per_row: bool = False,
     without_notes: Sequence[str] = (),
 ) -> PageTable:  # fmt: skip
-    """A table with intervals as drawings; `names` replace the texts of the first column.
+    """A table in which intervals are also drawn. In the first column, `names` replaces ids by names.
 
     The drawings of a column share an axis; with `axis_per_row`, the drawings of a row share an axis. Empty columns are
     left out.
@@ -281,7 +286,7 @@ def clip_address(page: str, clip_id: str) -> str:
 
 
 def event_filters(entries: Sequence[Entry], domain: Domain | None) -> Iterator[Filter]:
-    """The filters by dimension, type and severity in which the entries differ."""
+    """The filters by dimension, type and severity; each offers the values that occur in the entries."""
     names = names_of(domain)
     for tag, label in (("dimension", "Dimension"), ("type", "Type")):
         found = {value for entry in entries for event in entry.events for value in event[tag]}
@@ -304,8 +309,8 @@ def names_of(domain: Domain | None) -> dict[str, str]:
 
 
 def domain_of(taxonomies: set[str], named: str | None = None) -> Domain | None:
-    """The named domain; without a name, the built-in domain of the only taxonomy, or None if no built-in domain
-    fits.
+    """The domain with the name `named`. Without a name, it is the built-in domain of the taxonomy, or None if there are
+    several taxonomies or no built-in domain fits.
     """
     if named is not None:
         return load_domain(named)
@@ -326,7 +331,9 @@ def write_result_page(page: ResultPage, folder: Path, domain: Domain | None) -> 
 def result_files(
     page: ResultPage, videos: Mapping[str, str | None], domain: Domain | None
 ) -> Iterator[tuple[str, str]]:
-    """Names and texts of the files of a page, `index.html` last. `videos` are sources by key of the clip."""
+    """Yield the name and the text of each file of a page, `index.html` last. `videos` maps the key of a clip to the
+    source of its video.
+    """
     files: dict[str, str | None] = {}
     in_page: Mapping[str, str] | None = None
     clips = ((key, clip.with_(video=videos.get(key)).model_dump_json()) for key, clip in page.clips.items())

@@ -47,9 +47,9 @@ _CHOICES = 40
 class ClipPage:
     """One clip of the page.
 
-    `video` is a data: URI, an address relative to the page, or None; `thumbnails` are small JPEGs by frame number
-    (`frames_to_show` names the frames; any may be missing). `pictures` are the addresses of other pictures that are
-    evidence, relative to the page, by id.
+    `video` is a data: URI, an address relative to the page, or None. `thumbnails` are small JPEGs of the frames in
+    `frames_to_show`, by frame number; any of them may be missing. `pictures` are the addresses, relative to the page,
+    of other pictures that are evidence, by picture id.
     """
 
     report: Report
@@ -82,7 +82,9 @@ def _picture_addresses(run: StoredRun, report: Report) -> dict[str, str]:
 def run_files(
     pages: Iterable[ClipPage], unreadable: Sequence[Unreadable], domain: Domain, title: str
 ) -> Iterator[tuple[str, str]]:
-    """Names and texts of the files of the page, `index.html` last; not all `pages` are in memory at once."""
+    """Yield the name and the text of each file of the page, `index.html` last. `pages` is read one clip at a time, to
+    save memory.
+    """
     reports: list[Report] = []
     files: dict[str, str | None] = {}
     in_page: Mapping[str, str] | None = None
@@ -142,7 +144,7 @@ def _index(
 
 
 def run_headline(summary: RunSummary[Report]) -> str:
-    """The share of faulty clips with its interval, and the counts of the other verdicts."""
+    """A sentence with the share of faulty clips, the interval of this share, and the counts of the other verdicts."""
     verdicts, clips = summary.verdicts, summary.clips
     if not summary.reports:
         return f"{count(clips, 'clip')}, none of them judged."

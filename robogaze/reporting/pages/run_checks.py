@@ -71,8 +71,7 @@ def _unseen(summary: RunSummary[Report]) -> ValidityCheck:
     where = f"In {len(shares)} of {count(len(summary.reports), 'clip')} with a report"
     return ValidityCheck(
         False,
-        f"{where}, {extent} of the frames were shown to no specialist; faults that are visible only in these "
-        f"frames are missed.",
+        f"{where}, no specialist saw {extent} of the frames; faults that are visible only in these frames are missed.",
     )
 
 
@@ -114,5 +113,5 @@ def differs(report: Report, domain: Domain) -> bool:
 
 
 def unseen_frames(report: Report) -> int:
-    """The number of frames that no specialist was shown."""
+    """The number of frames that no specialist saw."""
     return sum(end - first for first, end in report.unseen)

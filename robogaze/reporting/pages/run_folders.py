@@ -1,4 +1,4 @@
-"""The run folders that annotations were read from: their pages and the videos of their clips."""
+"""Finds the run folders from which annotations were read, to link to the pages and videos of these runs."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,9 @@ from robogaze.store import ManifestLine, StoredRun
 
 @dataclass(frozen=True)
 class VideoFile:
-    """A clip's video. `path` is relative to the page; the clip begins at `start_s`; `sha256` may be unknown."""
+    """A clip's video. `path` is relative to the page, and the clip begins at `start_s` in the video. `path` and
+    `sha256` are None if they are not known.
+    """
 
     path: str | None = None
     start_s: float = 0.0
@@ -20,14 +22,18 @@ class VideoFile:
 
 @dataclass(frozen=True)
 class RunFolders:
-    """Run folders with addresses relative to the folder of a page; each manifest is read once."""
+    """The run folders to which a page in `folder` can link; addresses are relative to `folder`. Each manifest is read
+    only once.
+    """
 
     folder: Path
     _runs: dict[Path, StoredRun | None] = field(default_factory=dict)
     _lines: dict[Path, Mapping[str, ManifestLine]] = field(default_factory=dict)
 
     def run_of(self, annotation: ClipAnnotation) -> StoredRun | None:
-        """The run folder of `reports/<clip id>.json`; None for other sources."""
+        """The run folder from which an annotation was read, as `reports/<clip id>.json`. None if it was read from
+        somewhere else.
+        """
         root = Path(annotation.source).parent.parent
         if root not in self._runs:
             run = StoredRun(root) if (root / "run.json").is_file() else None
@@ -42,12 +48,14 @@ class RunFolders:
         return self.address(page) if page is not None and page.is_file() else None
 
     def single_page(self, annotations: Iterable[ClipAnnotation]) -> str | None:
-        """The page of the run of some annotations; None if they are in several run folders or there is no page."""
+        """The address of the page of the run from which all these annotations were read. None if they are from several
+        runs, or if there is no page.
+        """
         found = set(map(self.page_of, annotations))
         return found.pop() if len(found) == 1 else None
 
     def video_of(self, annotation: ClipAnnotation) -> VideoFile:
-        """The video of an annotated clip; without a path if it is not known."""
+        """The video of an annotated clip. Its path is None if the video is not known."""
         run = self.run_of(annotation)
         line = None if run is None else self._lines[run.root].get(annotation.clip_id)
         if run is None or line is None:

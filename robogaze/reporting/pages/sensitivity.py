@@ -33,7 +33,7 @@ def sensitivity_page(
     result: Sensitivity, references: Sequence[Report], reports: Sequence[Report], run: Path, folder: Path,
     domain: Domain | None,
 ) -> ResultPage:  # fmt: skip
-    """The page in `folder`; without a domain, types and dimensions are named by their ids."""
+    """The content of the page in `folder`. Without a domain, types and dimensions are shown by their ids."""
     clips: dict[str, PageClip] = {}
     pairs = _Pairs(run, RunFolders(folder), {report.clip.id: report for report in reports}, clips)
     planted = [reference for reference in references if reference.events]

@@ -1,6 +1,7 @@
 """The videos of a page: embedded if they are small in total, otherwise linked.
 
-A video is embedded only if its content is the scored content, because a run folder may come from someone else.
+A video is embedded only if it has the same hash as the video that was scored, because a run folder may come from
+someone else.
 """
 
 import os
@@ -19,10 +20,12 @@ _MEDIA_TYPES = {".mp4": "video/mp4", ".m4v": "video/mp4", ".mov": "video/mp4", "
 
 
 def video_sources(paths: Mapping[str, Path], root: Path, contents: Mapping[str, str | None]) -> dict[str, str | None]:
-    """The video of each clip id for a page in `root`; `contents` are their SHA-256, None if not known.
+    """The source of the video of each clip, by clip id, for a page in `root`. `contents` has the SHA-256 hash of each
+    video, or None if it is not known.
 
-    A data: URI if all videos fit the limit together and the content is known, otherwise an address relative to the
-    page. None if the file is missing, has other content, or is of a kind that no browser plays.
+    The source is a data: URI if the total size of all videos is within the limit and the hash of the video is known;
+    otherwise it is an address relative to the page. It is None if the file is missing, has other content, or has a
+    format that no browser plays.
     """
     playable = {name: path for name, path in paths.items() if path.suffix.lower() in _MEDIA_TYPES and path.is_file()}
     embed = sum(path.stat().st_size for path in playable.values()) <= EMBED_LIMIT_BYTES
@@ -49,7 +52,7 @@ def _linked(path: Path, root: Path) -> str:
 
 
 def video_notes(sources: Mapping[str, str | None], paths: Mapping[str, Path]) -> Iterator[str]:
-    """Sentences on how many videos are linked and how many are missing."""
+    """Sentences that say how many videos are linked and how many are missing."""
     if linked := sum(source is not None and not source.startswith("data:") for source in sources.values()):
         why = f"together they are larger than {EMBED_LIMIT_BYTES / 2**20:.0f} MiB"
         yield f"the page links to {count(linked, 'video')} instead of embedding them: {why}"

@@ -22,7 +22,7 @@ def test_everything_that_weakens_trust_is_named(reports: list[Report], domain: D
     assert "1 file could not be read" in said
     assert "1 clip partial: undecided in Picture Quality; events in these dimensions may be missing." in said
     assert "Not examined: Task Progress in 3 of 5 clips; Physical Plausibility in 1 of 5 clips; " in said
-    assert "In 2 of 5 clips with a report, 27% to 61% of the frames were shown to no specialist" in said
+    assert "In 2 of 5 clips with a report, no specialist saw 27% to 61% of the frames" in said
     assert "Of 15 recorded calls, 1 failed and 0 got an invalid answer" in said
 
 

@@ -274,7 +274,7 @@ def test_caveats_are_one_line_that_opens(visit: Callable[..., Visit], report: Re
     line = opened.page.locator(".trust summary")
     opened.expect(lambda: line.inner_text().startswith("Before you trust these results"))
     opened.place(".trust summary", "box.height < 30")
-    sentence = opened.page.get_by_text("frames were shown to no specialist").last
+    sentence = opened.page.get_by_text("faults that are visible only in these frames").last
     opened.expect(lambda: not sentence.is_visible())
     line.click()
     opened.expect(lambda: sentence.is_visible())

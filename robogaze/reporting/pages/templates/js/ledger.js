@@ -58,7 +58,7 @@ function sightWords(clip, frames) {
   const ofAll = (some) => `${number(some.length)} (${share(some.length, clip.frame_count)})`;
   const unseen = unseenFrames(clip);
   const seen = `${ofAll(frames)} of ${plural(clip.frame_count, "frame")} were shown to at least one stage`;
-  return unseen.length ? `${seen}; ${ofAll(unseen)} were shown to no specialist.` : `${seen}.`;
+  return unseen.length ? `${seen}; no specialist saw ${ofAll(unseen)}.` : `${seen}.`;
 }
 
 const unseenFrames = (clip) =>
@@ -74,7 +74,7 @@ function unseenRow(clip) {
       const [from, to] = [clip.frame_times_s[first], frameEnd(clip, end - 1)];
       return make("span", {
         class: "unseen",
-        title: `frames ${first}–${end - 1} were shown to no specialist`,
+        title: `no specialist saw frames ${first}–${end - 1}`,
         style: { left: percent(from, clip.duration_s), width: percent(to - from, clip.duration_s) },
       });
     }),
