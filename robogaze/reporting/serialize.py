@@ -1,7 +1,7 @@
 """Results as plain JSON values, annotations as CSV, a gate's checks as JUnit XML.
 
-A data class is an object with the names of its fields as keys, so each list of fields is written once, in the class;
-`KEYS` lists the exceptions. NaN and infinity are null.
+A data class becomes an object whose keys are the names of its fields; `KEYS` lists the exceptions. Each list of fields
+is therefore written only once, in the class. NaN and infinity are null.
 """
 
 import csv
