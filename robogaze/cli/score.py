@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -101,8 +100,6 @@ def score(
 
     setup, run_options = options.setup(), options.run_options(out, shard)
     run_options.check(setup)
-    if only_estimate and run_options.folder is not None and not (run_options.folder / "run.json").is_file():
-        run_options = replace(run_options, out=None, shard=None)  # an estimate makes no run folder
     found = list_clips(paths, **clip_options)
     if only_estimate:
         return _estimate(found, setup, run_options)
@@ -112,7 +109,8 @@ def score(
 def _estimate(found: ClipList, setup: RunSetup, options: RunOptions) -> int:
     from robogaze.run.execute import open_run
 
-    with open_run(found.entries, setup, options, os.environ, root=found.root, is_whole=found.is_whole) as run:
+    whole = found.is_whole
+    with open_run(found.entries, setup, options, root=found.root, is_whole=whole, is_estimate=True) as run:
         runs.say_estimate(run)
     return 0
 

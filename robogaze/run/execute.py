@@ -195,12 +195,14 @@ def open_run(
     models: Models | None = None,
     answers: AnswerStore | None = None,
     is_whole: bool = False,
+    is_estimate: bool = False,
 ) -> ScoringRun:
     """Plan a run over clips and lock its folder; nothing is scored yet. Use the run as a context manager.
 
     Samples and shards identify clips by their paths relative to `root`, by default the working directory. `models` are
     open models that replace the models of the setup, and `answers` is their cache; the caller closes both. `is_whole`
-    says that the entries are all clips of the run.
+    says that the entries are all clips of the run. With `is_estimate`, the run is only planned, so its folder is not
+    created if it does not exist.
 
     Raises OptionError for invalid options, InputError for invalid clips, and RunError for a folder that is in use or
     contains another run.
@@ -214,7 +216,8 @@ def open_run(
         entries = part.of(entries, root)
     is_whole = is_whole and options.limit is None
     with ExitStack() as on_failure:
-        folder = _open_folder(setup, options)
+        exists = options.folder is not None and (options.folder / "run.json").is_file()
+        folder = None if is_estimate and not exists else _open_folder(setup, options)
         if folder is not None:
             on_failure.callback(folder.close)
         plan = make_plan(entries, folder, retry_failed=options.retry_failed, seed=options.seed)

@@ -101,6 +101,12 @@ def test_an_estimate_needs_no_server_and_leaves_nothing(score: Score, tmp_path: 
     assert not (tmp_path / "run").exists()
 
 
+def test_an_estimate_of_a_shard_is_about_its_clips_alone(score: Score, tmp_path: Path) -> None:
+    calls = [score(NOBODY, "--estimate", "--shard", f"{number}/2").out.split(",")[0] for number in (1, 2)]
+    assert sum(int(text.split()[1]) for text in calls) == CLIPS, calls
+    assert not (tmp_path / "run.shards").exists()
+
+
 def test_a_finished_run_needs_no_server(score: Score, tmp_path: Path) -> None:
     with running(Stub()) as url:
         score(url)
