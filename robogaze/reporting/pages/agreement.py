@@ -26,7 +26,8 @@ from robogaze.reporting.pages.results import (
     names_of,
     page_table,
 )
-from robogaze.reporting.pages.run_folders import RunFolders, VideoFile
+from robogaze.reporting.pages.run_folders import RunFolders
+from robogaze.reporting.pages.videos import VideoFile
 from robogaze.reporting.tables import ResultTable, cell_text
 from robogaze.reporting.tables.agreement import agreement_tables, left_out, method_notes, settled_note
 from robogaze.reporting.wording import count

@@ -27,7 +27,8 @@ from robogaze.reporting.pages.results import (
     names_of,
     page_table,
 )
-from robogaze.reporting.pages.run_folders import RunFolders, VideoFile
+from robogaze.reporting.pages.run_folders import RunFolders
+from robogaze.reporting.pages.videos import VideoFile
 from robogaze.reporting.tables import ResultTable, cell_text
 from robogaze.reporting.tables.evaluation import UNNAMED, gain_rows, metric_name
 from robogaze.reporting.tables.evaluation_notes import evaluation_notes, evaluation_warnings, judge_note

@@ -26,7 +26,8 @@ from robogaze.reporting.pages.results import (
     page_table,
     write_result_page,
 )
-from robogaze.reporting.pages.run_folders import RunFolders, VideoFile
+from robogaze.reporting.pages.run_folders import RunFolders
+from robogaze.reporting.pages.videos import VideoFile
 from robogaze.reporting.tables import ResultTable
 from robogaze.reporting.tables.ranking import (
     id_sentence,

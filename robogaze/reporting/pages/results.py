@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from markupsafe import Markup
+from pydantic import Field
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.coverage import CoverageState
@@ -24,8 +25,7 @@ from robogaze.domains import Domain, domain_folders, load_domain
 from robogaze.reporting.figures import interval_strip
 from robogaze.reporting.pages.bundles import WrittenPage, bundles, write_files
 from robogaze.reporting.pages.document import document, vocabulary
-from robogaze.reporting.pages.run_folders import VideoFile
-from robogaze.reporting.pages.videos import video_notes, video_sources
+from robogaze.reporting.pages.videos import VideoFile, video_notes, video_sources
 from robogaze.reporting.tables import Cell, ResultTable, cell_text
 
 STYLES = (
@@ -56,8 +56,8 @@ class PageEvent(Data):
 class PageClip(Data):
     """A clip as one side of an entry.
 
-    `coverage` is None if every dimension counts as examined. `video` is an address relative to the page, and the clip
-    begins at `start_s` in this video. `duration_s` and `video_sha256` are None if they are not known.
+    `coverage` is None if every dimension counts as examined, and `duration_s` is None if it is not known. `video` is
+    the source that the page plays, and the clip begins at `start_s` in this video. `file` is not written to the page.
     """
 
     id: str
@@ -69,7 +69,7 @@ class PageClip(Data):
     coverage: dict[str, CoverageState] | None
     video: str | None
     start_s: float
-    video_sha256: str | None = None
+    file: VideoFile = Field(VideoFile(), exclude=True)
     events: tuple[PageEvent, ...]
 
     @classmethod
@@ -87,7 +87,7 @@ class PageClip(Data):
             coverage=None if annotation.coverage is None else dict(annotation.coverage),
             video=video.path,
             start_s=video.start_s,
-            video_sha256=video.sha256,
+            file=video,
             events=tuple(_page_event(event, *(notes or {}).get(event.id, ("", ""))) for event in annotation.findings),
         )
 
@@ -321,11 +321,10 @@ def domain_of(taxonomies: set[str], named: str | None = None) -> Domain | None:
 def write_result_page(page: ResultPage, folder: Path, domain: Domain | None) -> WrittenPage:
     """Write index.html, and the files next to it that a large page needs."""
     folder.mkdir(parents=True, exist_ok=True)
-    clips = {key: clip for key, clip in page.clips.items() if clip.video is not None}
-    paths = {key: folder / str(clip.video) for key, clip in clips.items()}
-    videos = video_sources(paths, folder, {key: clip.video_sha256 for key, clip in clips.items()})
+    files = {key: clip.file for key, clip in page.clips.items() if clip.file.path is not None}
+    videos = video_sources(files, folder)
     path = write_files(folder, result_files(page, videos, domain))
-    return WrittenPage(path, tuple(video_notes(videos, paths)))
+    return WrittenPage(path, tuple(video_notes(videos, files)))
 
 
 def result_files(

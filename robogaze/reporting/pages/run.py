@@ -25,7 +25,7 @@ from robogaze.reporting.pages.bundles import WrittenPage, bundles, write_files
 from robogaze.reporting.pages.document import document, vocabulary
 from robogaze.reporting.pages.results import Fact
 from robogaze.reporting.pages.run_checks import checks, differs
-from robogaze.reporting.pages.videos import video_notes, video_sources
+from robogaze.reporting.pages.videos import VideoFile, video_notes, video_sources
 from robogaze.reporting.summary import RunSummary
 from robogaze.reporting.tables import cell_text
 from robogaze.reporting.wording import count, listed, printable
@@ -62,15 +62,15 @@ def write_run_page(root: Path, domain: Domain) -> WrittenPage:
     """Write index.html into a run folder, from its reports."""
     run = StoredRun(root)
     done = [line for line in run.lines if run.has_report(line.clip_id)]
-    paths = {line.clip_id: root.resolve() / line.path for line in done}
-    videos = video_sources(paths, root, {line.clip_id: line.sha256 for line in done})
+    files = {line.clip_id: VideoFile(line.path, 0.0, line.sha256, line.size_bytes, line.modified_ns) for line in done}
+    videos = video_sources(files, root)
     reports = (report for line in done if (report := run.report(line.clip_id)) is not None)
     pages = (
         ClipPage(report, videos[report.clip.id], run.frames(report.clip.id), _picture_addresses(run, report))
         for report in reports
     )
     path = write_files(root, run_files(pages, run.unreadable, domain, title=root.resolve().name))
-    return WrittenPage(path, tuple(video_notes(videos, paths)))
+    return WrittenPage(path, tuple(video_notes(videos, files)))
 
 
 def _picture_addresses(run: StoredRun, report: Report) -> dict[str, str]:

@@ -6,18 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from robogaze.core.annotation import ClipAnnotation
+from robogaze.reporting.pages.videos import VideoFile
 from robogaze.store import ManifestLine, StoredRun
-
-
-@dataclass(frozen=True)
-class VideoFile:
-    """A clip's video. `path` is relative to the page, and the clip begins at `start_s` in the video. `path` and
-    `sha256` are None if they are not known.
-    """
-
-    path: str | None = None
-    start_s: float = 0.0
-    sha256: str | None = None
 
 
 @dataclass(frozen=True)
@@ -63,7 +53,7 @@ class RunFolders:
         # The manifest has the requested start; the report has the time of the first frame.
         report = None if line.start_s is None else run.report(annotation.clip_id)
         start_s = 0.0 if report is None else report.clip.start_s or 0.0
-        return VideoFile(self.address(run.root / line.path), start_s, line.sha256)
+        return VideoFile(self.address(run.root / line.path), start_s, line.sha256, line.size_bytes, line.modified_ns)
 
     def address(self, path: Path) -> str:
         """A path relative to the page."""

@@ -23,7 +23,8 @@ from robogaze.reporting.pages.results import (
     names_of,
     page_table,
 )
-from robogaze.reporting.pages.run_folders import RunFolders, VideoFile
+from robogaze.reporting.pages.run_folders import RunFolders
+from robogaze.reporting.pages.videos import VideoFile
 from robogaze.reporting.tables import ResultTable, cell_text
 from robogaze.reporting.tables.sensitivity import NOTES, sensitivity_tables
 from robogaze.reporting.wording import count
