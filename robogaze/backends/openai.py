@@ -44,9 +44,14 @@ _CANNOT_READ_FILES = (b"--allowed-local-media-path", b"[Errno 2]", b"[Errno 13]"
 _MOST_KNOWN = 1024
 """The number of latest pictures that a server is expected to keep. vLLM keeps 4 GB of processed pictures."""
 
+_CHECK_THE_KEY = (
+    "check the API key in OPENAI_API_KEY (for OpenAI), in ROBOGAZE_API_KEY (for other servers), or in the environment "
+    "variable that api_key_env names"
+)
+
 _HINTS = {
-    401: "set the environment variable that api_key_env names",
-    403: "set the environment variable that api_key_env names",
+    401: _CHECK_THE_KEY,
+    403: _CHECK_THE_KEY,
     404: "check the model's name and that the address ends in /v1",
     413: "show fewer frames or make max_side_px smaller",
 }

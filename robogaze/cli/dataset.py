@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from robogaze.cli.shared.parts import PartOption, export_formats
+
 if TYPE_CHECKING:
     from robogaze.datasets.layouts.importer import Imported
     from robogaze.datasets.manifest import ManifestEntry
@@ -171,12 +173,7 @@ def _decode(entry: ManifestEntry, advance: Callable[[int], None]) -> DecodedFact
 
 @dataset.command()
 @click.argument("run", type=click.Path(file_okay=False, path_type=Path))
-@click.option(
-    "--to",
-    metavar="FORMAT",
-    help="Format to write: jsonl, csv, parquet, activitynet, fiftyone, label-studio, via, webvtt, videoglitchbench, "
-    "gbqa, or a format that another package adds.",
-)
+@click.option("--to", cls=PartOption, names=export_formats, metavar="FORMAT", help="Format to write: {names}.")
 @click.option(
     "--keep",
     type=click.Choice(["clean"]),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from robogaze.cli import interrupt
-from robogaze.cli.shared.runs import MODEL_HELP
+from robogaze.cli.shared.runs import model_option
 
 if TYPE_CHECKING:
     from robogaze.interactive.builder.build import BuiltEnvironment
@@ -117,7 +117,7 @@ def serve(spec: str, host: str, port: int) -> int:
 
 @env.command()
 @click.argument("proposal")
-@click.option("--model", required=True, help=MODEL_HELP)
+@model_option(required=True)
 @click.option(
     "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="New folder for the environment."
 )

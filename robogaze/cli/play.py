@@ -11,7 +11,7 @@ import click
 
 from robogaze.cli import interrupt
 from robogaze.cli.shared.flags import with_flags
-from robogaze.cli.shared.runs import MODEL_HELP
+from robogaze.cli.shared.runs import model_option
 from robogaze.cli.shared.tables import as_text, print_tables
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _LOGGED_S = 15.0
 
 @click.command()
 @click.argument("environments", nargs=-1, required=True, metavar="ENVIRONMENT...")
-@click.option("--model", required=True, help=MODEL_HELP)
+@model_option(required=True)
 @click.option(
     "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Run folder; needed to resume."
 )

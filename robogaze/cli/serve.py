@@ -39,7 +39,7 @@ _FLAGS = (
 def serve(
     model: str, host: str, port: int, gpus: int, max_model_len: int, only_print: bool, more: tuple[str, ...]
 ) -> int:
-    """Serve MODEL with `vllm serve`, and turn on prefix caching, token counts and JSON schemas.
+    """Serve MODEL with `vllm serve`, with prefix caching, token counts, and a grammar backend for JSON schemas.
 
     Further options are passed on to vLLM.
     """

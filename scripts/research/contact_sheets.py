@@ -1,9 +1,9 @@
 """Contact sheets of simulated clips, one per event type and per clean variation: the pictures of
 docs/forge-sheets.md.
 
-Reads data sets of `robogaze forge simulate` and takes the first clip of each type that has a single fault. Six frames
-of a clip: before the onset, at the onset, when the fault has developed, in its middle, at its end, and the last of the
-clip; those of the fault have a red border. The frames of a clean clip are evenly spaced.
+Reads data sets of `robogaze forge simulate` and takes for each type the first clip that has the fewest faults. Six
+frames of a clip: before the onset, at the onset, when the fault has developed, in its middle, at its end, and the last
+of the clip; those of the fault have a red border. The frames of a clean clip are evenly spaced.
 
     python scripts/research/contact_sheets.py DATA_SET [DATA_SET ...] --out docs/pictures/forge [--by-task]
 """

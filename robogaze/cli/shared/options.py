@@ -8,8 +8,6 @@ from typing import Any, TypeVar
 
 import click
 
-from robogaze.registry import Registry
-
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 READING = ("format", "fps", "first_frame", "lenient", "mixed", "domain")
@@ -83,21 +81,6 @@ def printing(out: str) -> Callable[[Command], Command]:
         click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object."),
         click.option("--out", type=folder, help=f"Folder for {out}."),
     )
-
-
-class PartName(click.types.StringParamType):
-    """The name of a part. It must be in `own`, or be added by another package to the registry of this kind."""
-
-    name = "name"
-
-    def __init__(self, kind: str, *own: str) -> None:
-        self._registry: Registry[object] = Registry(kind, dict.fromkeys(own, ""))  # parts are not imported for a name
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The name. Raises click.BadParameter for an unknown name."""
-        if value not in self._registry:
-            self.fail(f"{value!r} is not one of {', '.join(self._registry.names())}.", param, ctx)
-        return str(value)
 
 
 def with_options(command: Command, *options: Callable[[Command], Command]) -> Command:

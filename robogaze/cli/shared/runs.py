@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,8 @@ import click
 
 from robogaze.cli import interrupt
 from robogaze.cli.shared.flags import with_flags
-from robogaze.cli.shared.options import Command, PartName, with_options
+from robogaze.cli.shared.options import Command, with_options
+from robogaze.cli.shared.parts import PartOption, decoders, engines, model_kinds, part_option
 
 if TYPE_CHECKING:
     from robogaze.run.estimate import CostEstimate
@@ -26,8 +28,10 @@ _MANY_CLIPS = 20
 """
 
 
-MODEL_HELP = "Model KIND:NAME[@URL] (kinds: openai, transformers, batch, scripted), or a YAML file of models."
-"""The help of --model. The kinds are those of `robogaze.backends`, which is not imported for a help text."""
+def model_option(*, required: bool = False) -> Callable[[Command], Command]:
+    """--model."""
+    what = "Model KIND:NAME[@URL] (kinds: {names}), or a YAML file of models."
+    return click.option("--model", cls=PartOption, names=model_kinds, required=required, help=what)
 
 
 def setup_options(command: Command) -> Command:
@@ -39,18 +43,17 @@ def setup_options(command: Command) -> Command:
             help="Name of a built-in domain, or the folder of a domain.  [default: the default built-in domain]",
         ),
         click.option("--pipeline", help="Pipeline of the domain.  [default: depends on --model]"),
-        click.option("--model", help=MODEL_HELP),
+        model_option(),
         click.option(
             "--concurrency",
             type=click.IntRange(min=1),
             help="Maximum number of requests to one model at a time; also the maximum number of clips at a time.",
         ),
-        click.option(
+        part_option(
             "--decoder",
-            type=PartName("decoders", "pyav", "decord"),
+            decoders,
             default="pyav",
-            show_default=True,
-            help="Video decoder: pyav, decord, or a decoder that another package adds.",
+            help="Video decoder: {names}.",
         ),
     )
 
@@ -64,13 +67,12 @@ def run_options(command: Command) -> Command:
         click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Score only a random sample of N clips."),
         click.option("--seed", type=int, default=0, show_default=True, help="Random seed for the order of the clips."),
         click.option("--retry-failed", is_flag=True, help=retry),
-        click.option(
+        part_option(
             "--engine",
-            type=PartName("engines", "local", "ray", "datatrove"),
+            engines,
             default="local",
-            show_default=True,
-            help="Where clips are scored: local (in this process), ray (on a cluster), datatrove (in several "
-            "processes), or an engine that another package adds.",
+            help="Engine that scores the clips: {names}. local is this process, ray is a cluster, and datatrove is "
+            "several processes.",
         ),
         click.option(
             "--workers", type=click.IntRange(min=1), help="Number of processes for --engine ray or datatrove."

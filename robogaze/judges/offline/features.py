@@ -7,7 +7,7 @@
     KIND.apart            the number of concepts that the other side lacks, at most MAX_UNSHARED per side
     KIND.other            1 if both sides mention the kind but share none of its concepts: another object, side, time
     KIND.against          1 if one side denies a fact of the other side, or states a fact that excludes it
-    event.agree, .apart   as for a kind, but over the events of all kinds
+    event.agree, .apart, .other   as for a kind, but over the events of all kinds
     event.shared          1 if the two sides share an event
     role                  the share of the reference's events that happen to the same thing in the prediction
     longer                the logarithm of the length of the prediction divided by the length of the reference

@@ -1,7 +1,8 @@
 """The pictures that a claim is judged by.
 
 around   samples from a second before the claim to a second after it, on one sheet, so also in neighbouring windows
-start    every frame between the last sample before the claim and its first sample, cut to the claim's place if known
+start    the frames between the last sample before the claim and its first sample (at most MOST_FRAMES, evenly spaced),
+         cut to the claim's place if known
 end      the same at its end
 middle   one frame at full size
 
