@@ -1,14 +1,19 @@
 """Parts by name: the package's own, and those that an installed package registers."""
 
+import ast
 import subprocess
 import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+import robogaze
 from robogaze.errors import InputError
 from robogaze.registry import Registry
 
+ROOT = Path(robogaze.__file__).parent
 COLOURS: Registry[object] = Registry("colours", {"json": "json:dumps", "module": "json"})
 
 
@@ -29,6 +34,40 @@ def test_own_part_is_imported_by_its_path() -> None:
 
     assert COLOURS.load("json") is json.dumps
     assert COLOURS.load("module") is json
+
+
+def own_parts() -> Iterator[tuple[str, str]]:
+    """Each part that a registry in robogaze/ lists: the registry's file and line, and the part's import path."""
+    for file in sorted(ROOT.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "Registry" and len(node.args) == 2:
+                values = node.args[1].values if isinstance(node.args[1], ast.Dict) else ()
+                for value in values:
+                    if isinstance(value, ast.Constant):
+                        yield f"{file.relative_to(ROOT)}:{value.lineno}", str(value.value)
+
+
+@pytest.mark.parametrize(("place", "path"), [*own_parts()])
+def test_every_own_part_exists(place: str, path: str) -> None:
+    """Read from the source, because some parts need packages that are not installed."""
+    module, _, name = path.partition(":")
+    found = find_spec(module)
+    assert found is not None, f"{place}: there is no module {module}"
+    assert found.origin is not None
+    body = ast.parse(Path(found.origin).read_text(encoding="utf-8")).body
+    assigned = {
+        target.id
+        for node in body
+        if isinstance(node, (ast.Assign, ast.AnnAssign))
+        for target in ast.walk(node)
+        if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store)
+    }
+    defined = {node.name for node in body if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))}
+    assert not name or name in defined | assigned, f"{place}: {module} does not define {name}"
+
+
+def test_the_registries_are_found() -> None:
+    assert len({place.split(":")[0] for place, _ in own_parts()}) >= 13
 
 
 def test_no_part_is_imported_before_it_is_used() -> None:

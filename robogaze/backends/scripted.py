@@ -15,6 +15,7 @@ The file is YAML, a list of entries. A request is answered by the first entry th
 
 import json
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
@@ -91,6 +92,8 @@ class ScriptedBackend:
         self.name = name
         self.asked: list[Request] = []
         self._entries = list(entries)
+        written = "\n".join(entry.model_dump_json() for entry in entries)
+        self._content = sha256(written.encode()).hexdigest()
 
     @classmethod
     def read(cls, path: Path) -> "ScriptedBackend":
@@ -99,7 +102,8 @@ class ScriptedBackend:
 
     @property
     def identity(self) -> dict[str, Any]:
-        return {"kind": "scripted", "name": self.name}
+        # An edited script is another model, so that no stored answer of the former script is used.
+        return {"kind": "scripted", "name": self.name, "sha256": self._content}
 
     async def complete(self, request: Request) -> Completion:
         """Answer with the first entry that matches. Raises RequestRefused when no entry matches."""

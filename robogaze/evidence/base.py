@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from robogaze.core.data import Data
 from robogaze.core.events import Box
+from robogaze.errors import InputError
 from robogaze.evidence.optical_flow import Change, change_between
 from robogaze.media.decode import Image
 
@@ -165,14 +166,29 @@ class SignalRecorder:
     def evidence(self, view_names: Sequence[str], duration_s: float) -> ClipSignals:
         """All signals by view; `duration_s` is the clip's duration."""
         signals = {signal.name: signal for extractor in self._by_view[0] for signal in extractor.signals}
-        views = {name: _merged(extractors) for name, extractors in zip(view_names, self._by_view, strict=True)}
+        views = {
+            name: _merged(extractors, len(self._times_s))
+            for name, extractors in zip(view_names, self._by_view, strict=True)
+        }
         return ClipSignals(signals, views, tuple(self._times_s), duration_s)
 
 
-def _merged(extractors: Sequence[SignalExtractor]) -> ViewSignals:
+def _merged(extractors: Sequence[SignalExtractor], frame_count: int) -> ViewSignals:
     merged = ViewSignals({}, {})
     for extractor in extractors:
         part = extractor.finish()
+        _check_output(extractor, part, frame_count)
         merged.series.update(part.series)
         merged.boxes.update(part.boxes)
     return merged
+
+
+def _check_output(extractor: SignalExtractor, part: ViewSignals, frame_count: int) -> None:
+    """Raise InputError if an extractor, which may be of another package, does not return what it declares."""
+    declared, name = {signal.name for signal in extractor.signals}, type(extractor).__name__
+    if part.series.keys() != declared:
+        returned = ", ".join(sorted(part.series)) or "no signal"
+        raise InputError(f"the extractor {name} returned {returned}, but its signals are {', '.join(sorted(declared))}")
+    for signal, values in part.series.items():
+        if len(values) != frame_count:
+            raise InputError(f"the extractor {name} returned {len(values)} values of {signal} for {frame_count} frames")

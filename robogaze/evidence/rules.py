@@ -14,6 +14,7 @@ frames of `undecidable_when`, the rule gives no answer; a finding in these frame
 """
 
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from typing import Self
 
 import numpy as np
@@ -153,7 +154,9 @@ def check_signals(rule: SignalRule, known: Iterable[str]) -> None:
     names = tuple(known)
     for name in rule.signals:
         if name not in names:
-            raise InputError(f"there is no signal {name!r}; the signals are: {', '.join(names)}")
+            close = get_close_matches(name, names, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"the signals are: {', '.join(names)}"
+            raise InputError(f"there is no signal {name!r}; {hint}")
 
 
 def find(rule: SignalRule, evidence: ClipSignals) -> tuple[RuleFinding, ...]:

@@ -15,6 +15,14 @@ from robogaze.stages.client import ModelClient
 from robogaze.stages.context import Context, Slot
 
 
+class InvalidParameter(ValueError):
+    """A parameter of a stage that does not fit the domain; `place` is its path below the stage's parameters."""
+
+    def __init__(self, message: str, *place: str | int) -> None:
+        super().__init__(message)
+        self.place = place
+
+
 class Stage(Data):
     """One step of a diagnosis.
 

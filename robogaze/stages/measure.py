@@ -45,7 +45,7 @@ from robogaze.evidence import (
     measurement_gaps,
     with_classes,
 )
-from robogaze.stages.base import Stage
+from robogaze.stages.base import InvalidParameter, Stage
 from robogaze.stages.client import ModelClient
 from robogaze.stages.context import Context, Slot
 from robogaze.stages.event_rule import EventRule
@@ -121,13 +121,18 @@ class Measure(Stage):
         """Raise ValueError for an unknown signal or classifier, or for a type that does not belong to its dimension."""
         try:
             known = class_signals(self._load_classifiers(domain), known_signals())
-            for rule in self.rules:
-                check_signals(rule, known)
         except InputError as error:
             raise ValueError(str(error)) from error
-        for rule in self.rules:
+        for number, rule in enumerate(self.rules):
+            try:
+                check_signals(rule, known)
+            except InputError as error:
+                raise InvalidParameter(str(error), "rules", number) from error
+            if rule.dimension not in domain.dimensions:
+                names = ", ".join(domain.dimensions)
+                raise InvalidParameter(f"there is no dimension {rule.dimension}; use {names}", "rules", number)
             if domain.dimension_of.get(rule.type) != rule.dimension:
-                raise ValueError(f"{rule.type} is not a type of {rule.dimension}")
+                raise InvalidParameter(f"{rule.type} is not a type of {rule.dimension}", "rules", number)
         for name in self.partial:
             if name not in {rule.dimension for rule in self._event_rules}:
                 raise ValueError(f"'partial' names the dimension {name}, but no rule makes an event in this dimension")

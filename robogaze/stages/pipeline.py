@@ -14,7 +14,7 @@ from robogaze.domains.yaml_files import Key
 from robogaze.errors import DomainError, FailureKind, InputError
 from robogaze.evidence import ClipSignals
 from robogaze.stages import STAGES
-from robogaze.stages.base import Stage
+from robogaze.stages.base import InvalidParameter, Stage
 from robogaze.stages.baselines.direct import Direct
 from robogaze.stages.baselines.vote import Vote
 from robogaze.stages.client import PROMPTS, ModelClient, NoAnswer
@@ -155,6 +155,9 @@ def _stage(spec: StageSpec, pipeline: PipelineSpec, domain: Domain) -> Stage:
     except ValidationError as error:
         place, found = first_fault(error)
         raise DomainError(f"{dotted((spec.name, *place))}: {found}", path, _line(spec, place)) from error
+    except InvalidParameter as error:
+        where = dotted((spec.name, *error.place))
+        raise DomainError(f"{where}: {error}", path, _line(spec, error.place)) from error
     except ValueError as error:
         raise DomainError(f"{spec.name}: {error}", path, spec.line) from error
     return stage

@@ -40,7 +40,8 @@ ELSEWHERE = {"transformers"}
 
 
 def test_every_backend_is_tested() -> None:
-    assert set(BACKENDS.own) - set(MAKERS) == ELSEWHERE
+    missing = set(BACKENDS.own) - set(MAKERS) - ELSEWHERE
+    assert missing == set(), f"add a function that makes it to MAKERS: {missing}"
 
 
 @pytest.fixture(params=sorted(MAKERS))

@@ -58,6 +58,15 @@ def test_only_errors_of_backends_can_be_scripted() -> None:
         ScriptedReply.model_validate({"error": {"kind": "undecided"}})
 
 
+def test_edited_script_is_another_model(tmp_path: Path) -> None:
+    """Otherwise the stored answers of the former script would be used."""
+    (tmp_path / "s.yaml").write_text("- {reply: 1}")
+    before = ScriptedBackend.read(tmp_path / "s.yaml").identity
+    assert ScriptedBackend.read(tmp_path / "s.yaml").identity == before
+    (tmp_path / "s.yaml").write_text("- {reply: 2}")
+    assert ScriptedBackend.read(tmp_path / "s.yaml").identity != before
+
+
 def test_entry_needs_a_reply() -> None:
     with pytest.raises(ValueError, match="exactly one of 'reply', 'text' and 'error'"):
         ScriptedReply()

@@ -1,11 +1,14 @@
 """What every signal extractor provides, checked over the registry."""
 
 import tracemalloc
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
 
+from robogaze.errors import InputError
 from robogaze.evidence import EXTRACTORS, SignalRecorder, known_signals, load_extractors
+from robogaze.evidence.base import FrameView, Signal, ViewSignals
 from robogaze.media.decode import Image
 
 from .measuring import measured, measured_by
@@ -53,6 +56,39 @@ def test_measuring_twice_gives_the_same_numbers(name: str) -> None:
     first, second = (measured_by(EXTRACTORS.load(name), CLIPS["a clip"]).series for _ in range(2))
     for signal in first:
         np.testing.assert_array_equal(first[signal], second[signal])
+
+
+class Broken:
+    """An extractor that declares `heat` and measures something else."""
+
+    signals = (Signal(name="heat", unit="K", description="Heat."),)
+
+    def __init__(self, series: Mapping[str, Sequence[float]]) -> None:
+        self._series = series
+
+    def update(self, frame: FrameView) -> None:
+        pass
+
+    def finish(self) -> ViewSignals:
+        return ViewSignals({name: np.array(values) for name, values in self._series.items()})
+
+
+@pytest.mark.parametrize(
+    ("series", "says"),
+    [
+        ({"haet": [0.0, 1.0]}, "Broken returned haet, but its signals are heat"),
+        ({}, "Broken returned no signal, but its signals are heat"),
+        ({"heat": [0.0]}, "Broken returned 1 values of heat for 2 frames"),
+    ],
+)
+def test_an_extractor_of_another_package_that_returns_something_else_is_named(
+    series: Mapping[str, Sequence[float]], says: str
+) -> None:
+    recorder = SignalRecorder({"broken": lambda: Broken(series)})
+    for number in range(2):
+        recorder(number, float(number), (CLIPS["a clip"][0],))
+    with pytest.raises(InputError, match=says):
+        recorder.evidence(["main"], 2.0)
 
 
 def test_signals_are_named_once_and_described_in_one_sentence() -> None:

@@ -45,7 +45,8 @@ def test_a_signal_that_a_rule_needs_has_a_reason_where_it_is_undefined(clip: str
     series = evidence.views["main"].series
     needed = {condition.signal for rule in _RULES for condition in (rule, *rule.also)}
     missing = {name for name in needed if np.isnan(series[name][-1]) and not name.startswith(_OPTIONAL)}
-    assert {name for name in missing if not evidence.signals[name].gap} == set()
+    without = {name for name in missing if not evidence.signals[name].gap}
+    assert without == set(), f"say in the `gap` of the signal why it can be undefined: {without}"
 
 
 def test_every_extractor_measures_a_signal_that_a_rule_or_a_classifier_reads() -> None:

@@ -142,9 +142,7 @@ def _taxonomy(clips: Sequence[ExportedReport]) -> list[dict[str, Any]]:
 
 
 FORMAT = Format(
-    "activitynet",
     AnnotationReader(
-        "ActivityNet: {database: {video: {annotations: [{label, segment}]}}} or {results: {video: [...]}}",
         recognises,
         split,
         read,

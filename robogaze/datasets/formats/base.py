@@ -61,9 +61,8 @@ def split_records(document: Document) -> Iterator[AnnotationPart]:
 
 @dataclass(frozen=True)
 class AnnotationReader:
-    """Reads a format. `summary` describes the format in a few words, for the list of known formats."""
+    """Reads a format."""
 
-    summary: str
     recognises: Callable[[Any], bool]
     split: Callable[[Document], Iterator[AnnotationPart]]
     read: Callable[[AnnotationPart, "ReadingContext"], ClipAnnotation]
@@ -86,6 +85,11 @@ class ExportedReport:
         return self.report.clip
 
 
+def keep_all(report: Report) -> str | None:
+    """Leave out no report: for formats that express what was not examined."""
+    return None
+
+
 def leave_out_undecided(report: Report) -> str | None:
     """Leave out reports that are partial, unscored or undecided: without coverage they would look clean."""
     state = report.status if report.status != "complete" else report.verdict
@@ -105,14 +109,13 @@ class ReportWriter:
     """
 
     files: Callable[[Sequence[ExportedReport]], Mapping[str, str | bytes]]
-    why_left_out: Callable[[Report], str | None] = lambda report: None
+    why_left_out: Callable[[Report], str | None]
 
 
 @dataclass(frozen=True)
 class Format:
     """A format; `reader` is None if the format cannot be read, `writer` is None if it cannot be written."""
 
-    name: str
     reader: AnnotationReader | None = None
     writer: ReportWriter | None = None
 

@@ -36,6 +36,7 @@ from robogaze.datasets.formats.base import (
     ReadingContext,
     ReportWriter,
     has_constant_rate,
+    keep_all,
 )
 from robogaze.datasets.formats.records import (
     Confidence,
@@ -274,7 +275,6 @@ def _rows(report: Report) -> Iterator[dict[str, Any]]:
 
 
 FORMAT = Format(
-    "csv",
-    AnnotationReader("CSV with a column clip_id, one row per event", recognises, split, read),
-    ReportWriter(files),
+    AnnotationReader(recognises, split, read),
+    ReportWriter(files, keep_all),
 )

@@ -38,4 +38,4 @@ def _detections(report: Report) -> Iterator[dict[str, Any]]:
             yield {"label": event.type, "timestamps": [span.start, span.end], **confidence, "attributes": attributes}
 
 
-FORMAT = Format("fiftyone", writer=ReportWriter(files, leave_out_undecided))
+FORMAT = Format(writer=ReportWriter(files, leave_out_undecided))

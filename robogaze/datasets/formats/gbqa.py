@@ -34,6 +34,7 @@ from robogaze.datasets.formats.base import (
     Format,
     ReadingContext,
     ReportWriter,
+    keep_all,
     split_whole,
 )
 from robogaze.datasets.formats.gbqa_markdown import markdown_report
@@ -200,7 +201,6 @@ def _bug(event: Event) -> dict[str, Any]:
 
 
 FORMAT = Format(
-    "gbqa",
-    AnnotationReader("GBQA: {bugs: [{observed_fault, ...}]}", recognises, split_whole, read),
-    ReportWriter(files),
+    AnnotationReader(recognises, split_whole, read),
+    ReportWriter(files, keep_all),
 )

@@ -69,4 +69,4 @@ def _event(number: int, bug: re.Match[str]) -> AnnotatedEvent:
     return AnnotatedEvent(str(number), (), fields.get("Description") or bug["title"].strip(), confidence=confidence)
 
 
-FORMAT = Format("gbqa_markdown", AnnotationReader("GBQA: report.md of an agent", recognises, split_whole, read))
+FORMAT = Format(AnnotationReader(recognises, split_whole, read))

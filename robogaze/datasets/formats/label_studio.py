@@ -273,9 +273,7 @@ def _configuration(labels: Sequence[str]) -> str:
 
 
 FORMAT = Format(
-    "label_studio",
     AnnotationReader(
-        "Label Studio's JSON export: [{data, annotations: [{result: [{value: {ranges, timelinelabels}}]}]}]",
         recognises,
         split,
         read,

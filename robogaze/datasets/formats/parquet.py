@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from robogaze.core.annotation import FIELDS
 from robogaze.core.coverage import CoverageState
-from robogaze.datasets.formats.base import ExportedReport, Format, ReportWriter
+from robogaze.datasets.formats.base import ExportedReport, Format, ReportWriter, keep_all
 from robogaze.datasets.formats.csv_events import SPAN_COLUMNS, span_rows
 from robogaze.datasets.parquet_files import parquet_bytes
 
@@ -44,4 +44,4 @@ def files(clips: Sequence[ExportedReport]) -> Mapping[str, str | bytes]:
     return {"clips.parquet": parquet_bytes(types, rows), "events.parquet": parquet_bytes(SPAN_COLUMNS, spans)}
 
 
-FORMAT = Format("parquet", writer=ReportWriter(files))
+FORMAT = Format(writer=ReportWriter(files, keep_all))

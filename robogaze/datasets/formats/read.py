@@ -200,8 +200,8 @@ def _recognised(document: Document, readers: Mapping[str, AnnotationReader]) -> 
         return fitting[0]
     if fitting:
         raise FormatError(f"fits the formats {' and '.join(fitting)}; give the right format with --format")
-    known = "; ".join(f"{name}, {reader.summary}" for name, reader in readers.items())
-    raise FormatError(f"is in no known format ({known}); to see what does not fit, give a format with --format")
+    known = ", ".join(readers)
+    raise FormatError(f"is in no known format; to see what does not fit, choose one with --format: {known}")
 
 
 @dataclass(frozen=True)

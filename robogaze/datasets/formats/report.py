@@ -23,6 +23,7 @@ from robogaze.datasets.formats.base import (
     Format,
     ReadingContext,
     ReportWriter,
+    keep_all,
 )
 
 
@@ -83,7 +84,6 @@ def files(clips: Sequence[ExportedReport]) -> Mapping[str, str | bytes]:
 
 
 FORMAT = Format(
-    "report",
-    AnnotationReader("reports of RoboGaze: {clip, events, ...}", recognises, split, read),
-    ReportWriter(files),
+    AnnotationReader(recognises, split, read),
+    ReportWriter(files, keep_all),
 )

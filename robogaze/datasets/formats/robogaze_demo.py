@@ -101,9 +101,7 @@ def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
 
 
 FORMAT = Format(
-    "robogaze_demo",
     AnnotationReader(
-        "the annotations of the RoboGaze project page: {clips: [{clip_id, events: [{start_s, end_s, ...}]}]}",
         recognises,
         split,
         read,

@@ -166,9 +166,7 @@ def _span(glitch: _Glitch, axis: TimeAxis, place: Place) -> Span:
 
 
 FORMAT = Format(
-    "robogaze_release",
     AnnotationReader(
-        "the RoboGaze release: {video_id, glitches: [{glitch_type, start_frame, end_frame, ...}]}",
         recognises,
         split_whole,
         read,

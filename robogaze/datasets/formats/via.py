@@ -377,9 +377,7 @@ def _entries(report: Report, type_ids: Mapping[str, str]) -> Iterator[tuple[list
 
 
 FORMAT = Format(
-    "via",
     AnnotationReader(
-        "VIA 3: {project: {vid_list}, attribute, file, view, metadata: {mid: {vid, z: [s, e], av}}}",
         recognises,
         split,
         read,

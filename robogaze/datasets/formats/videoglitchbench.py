@@ -119,9 +119,6 @@ def _record(report: Report) -> dict[str, Any]:
 
 
 FORMAT = Format(
-    "videoglitchbench",
-    AnnotationReader(
-        "VideoGlitchBench and GliDe: {video_name, no_bugs, bugs, time_nodes}", recognises, split_records, read
-    ),
+    AnnotationReader(recognises, split_records, read),
     ReportWriter(files, leave_out_undecided),
 )

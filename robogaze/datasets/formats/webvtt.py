@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from robogaze.core.events import Event
 from robogaze.core.report import Report
 from robogaze.core.time import Span
-from robogaze.datasets.formats.base import ExportedReport, Format, ReportWriter, span_in_file
+from robogaze.datasets.formats.base import ExportedReport, Format, ReportWriter, keep_all, span_in_file
 from robogaze.store import file_name
 
 
@@ -45,4 +45,4 @@ def _line(text: str) -> str:
     return " ".join(text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").split())
 
 
-FORMAT = Format("webvtt", writer=ReportWriter(files))
+FORMAT = Format(writer=ReportWriter(files, keep_all))

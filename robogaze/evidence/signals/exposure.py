@@ -17,6 +17,7 @@ class Exposure:
             name="luma_change",
             unit="of full scale",
             description="Absolute change of the mean luma since the frame before.",
+            gap="the clip has a single frame",
         ),
         Signal(
             name="contrast",

@@ -97,7 +97,7 @@ def test_duplicate_annotation_is_refused_with_both_sources(
 def test_truncated_file_is_refused_or_skipped_when_lenient(name: str, path: Path, sample: Sample) -> None:
     file = min(path.rglob("*.json")) if path.is_dir() else path
     text = file.read_text(encoding="utf-8")
-    file.write_text(text.replace(",4,", ',"4,') if sample.table else text[:-3], encoding="utf-8")
+    file.write_text(text.replace(",", ',"', 1) if sample.table else text[:-3], encoding="utf-8")
     with pytest.raises(InputError) as refused:
         read_annotations(path, **sample.options)
     assert str(refused.value).startswith(f"{file}: is no")
