@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from robogaze.cli.shared import options
+from robogaze.cli.shared.pages import show_notes
 from robogaze.cli.shared.sources import check_judge, check_sources
 from robogaze.cli.shared.tables import as_text, list_unjudged, print_tables, write_files
 
@@ -133,7 +134,6 @@ def _show(result: AgreementResult, domain: str | None, form: str, as_json: bool,
     }
     _print(texts, tables, shown, form, as_json, out)
     if out is not None:
-        from robogaze.cli.report import show_notes
         from robogaze.domains import default_domain, load_domain
         from robogaze.reporting.pages.agreement import agreement_page
         from robogaze.reporting.pages.results import write_result_page

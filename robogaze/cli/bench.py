@@ -10,8 +10,8 @@ import click
 
 from robogaze.cli import EXIT_ERROR, EXIT_UNREACHABLE
 from robogaze.cli.compare import compare
-from robogaze.cli.score import write_page
 from robogaze.cli.shared import clips, runs
+from robogaze.cli.shared.pages import write_page_of
 
 if TYPE_CHECKING:
     from robogaze.run.clips import ClipList
@@ -98,7 +98,7 @@ def _score(found: ClipList, setup: RunSetup, options: runs.GivenOptions, out: Pa
         runs.announce(run)
         runs.execute(run)
         if not no_page:
-            write_page(run)
+            write_page_of(run)
     runs.say_result(run)
     _say_earlier_clips(out, len(run.plan.clips))
     return runs.exit_code(run), len(run.summaries)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from robogaze.cli.shared import options, tracking
+from robogaze.cli.shared.pages import show_notes
 from robogaze.cli.shared.sources import check_sources
 from robogaze.cli.shared.tables import as_text, print_tables
 
@@ -133,7 +134,6 @@ def _show(
     out: Path | None,
     domain: str | None,
 ) -> None:
-    from robogaze.cli.report import show_notes
     from robogaze.reporting.comparison_files import write_comparison
     from robogaze.reporting.serialize import comparison_json
     from robogaze.reporting.tables.comparison import comparison_tables

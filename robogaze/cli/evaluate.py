@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from robogaze.cli.shared import options
+from robogaze.cli.shared.pages import show_notes
 from robogaze.cli.shared.sources import check_baseline, check_judge, check_sources
 from robogaze.cli.shared.tables import as_text, list_unjudged, print_tables, write_files
 from robogaze.evaluation import CONVENTIONS
@@ -169,7 +170,6 @@ def _show(result: Evaluation, domain: str | None, form: str, as_json: bool, out:
         document = {**document, "second_judge": evaluation_json(result.second_judge)}
     text = as_text(document)
     if out is not None:
-        from robogaze.cli.report import show_notes
         from robogaze.domains import default_domain, load_domain
         from robogaze.reporting.pages.evaluation import evaluation_page
         from robogaze.reporting.pages.results import write_result_page

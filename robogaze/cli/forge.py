@@ -12,6 +12,7 @@ import click
 from robogaze.cli import interrupt
 from robogaze.cli.forge_simulate import simulate
 from robogaze.cli.shared import clips, options
+from robogaze.cli.shared.pages import show_notes
 from robogaze.cli.shared.tables import as_text, print_tables, write_files
 
 if TYPE_CHECKING:
@@ -150,7 +151,6 @@ def report(
     tables = list(sensitivity_tables(result))
     text = as_text(sensitivity_json(result, str(run), level))
     if out is not None:
-        from robogaze.cli.report import show_notes
         from robogaze.reporting.pages.results import domain_of, write_result_page
         from robogaze.reporting.pages.sensitivity import sensitivity_page
         from robogaze.reporting.tables import table_files

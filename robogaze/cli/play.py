@@ -151,7 +151,7 @@ async def _log(run: PlayRun) -> None:
 
 
 def _write_page(out: Path, options: PlayOptions) -> None:
-    from robogaze.cli.report import write_page
+    from robogaze.cli.shared.pages import write_page
     from robogaze.domains import load_domain
 
     click.echo(f"report: {write_page(out, load_domain(options.domain))}", err=True)

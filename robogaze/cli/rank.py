@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from robogaze.cli.shared import options
+from robogaze.cli.shared.pages import show_notes
 from robogaze.cli.shared.sources import check_sources
 from robogaze.cli.shared.tables import as_text, print_tables, write_files
 
@@ -168,7 +169,6 @@ def _cut(table: ResultTable) -> ResultTable:
 
 
 def _write(result: Ranking, out: Path, domain: str | None, *, keep: bool, episodes: bool) -> None:
-    from robogaze.cli.report import show_notes
     from robogaze.reporting.pages.ranking import write_ranking_page
     from robogaze.reporting.serialize import ranking_json
     from robogaze.reporting.tables import table_files

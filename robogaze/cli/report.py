@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-if TYPE_CHECKING:
-    from robogaze.domains import Domain
-    from robogaze.reporting.pages.bundles import WrittenPage
+from robogaze.cli.shared.pages import write_page
 
 
 @click.command()
@@ -30,20 +27,3 @@ def report(run: Path, domain: str | None) -> int:
         raise InputError(f"{run} has no report; give the --out folder of `robogaze score`")
     click.echo(write_page(run, load_domain(domain or (default_domain() if first is None else first.domain.id))))
     return 0
-
-
-def write_page(root: Path, domain: Domain) -> Path:
-    """Write the page of a run and return its path. Print on stderr what is missing from the page."""
-    from robogaze.reporting.pages.plays import has_plays, write_plays_page
-    from robogaze.reporting.pages.run import write_run_page
-
-    if has_plays(root):
-        return show_notes(write_plays_page(root, domain))
-    return show_notes(write_run_page(root, domain))
-
-
-def show_notes(page: WrittenPage) -> Path:
-    """Print on stderr what is missing from a page, and return the path of the page."""
-    for note in page.notes:
-        click.echo(note, err=True)
-    return page.path

@@ -12,6 +12,7 @@ import click
 
 from robogaze.cli import interrupt
 from robogaze.cli.shared import clips, runs, tracking, watching
+from robogaze.cli.shared.pages import write_page_of
 
 if TYPE_CHECKING:
     from robogaze.reporting.trackers import Tracker
@@ -124,7 +125,7 @@ def _score(
     with open_run(found.entries, setup, options, os.environ, root=found.root, is_whole=found.is_whole) as run:
         runs.announce(run)
         runs.execute(run)
-        written = write_page(run) if page else None
+        written = write_page_of(run) if page else None
         _show(run, as_json)
     _say_missing_instructions(run)
     runs.say_result(run)
@@ -133,18 +134,6 @@ def _score(
     if written is not None:
         click.echo(f"report: {written}", err=True)
     return runs.exit_code(run)
-
-
-def write_page(run: ScoringRun) -> Path | None:
-    """Write the page of a run, unless it is up to date. Returns its path, or None if there is nothing to show."""
-    if run.folder is None or not (run.summaries or run.unreadable):
-        return None
-    path = run.folder.root / "index.html"
-    if not run.scored and not run.unreadable and path.is_file():
-        return path
-    from robogaze.cli.report import write_page as written
-
-    return written(run.folder.root, run.setup.domain)
 
 
 def _tracker(text: str | None, shard: str | None, engine: str) -> Tracker | None:

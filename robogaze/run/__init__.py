@@ -1,7 +1,9 @@
 """Runs over many clips.
 
     paths -> clips.py: list the clips  -> plan.py: choose the clips to score
-          -> engines/: diagnose each   -> execute.py: store the reports in the run folder
+          -> engines/: diagnose each (robogaze/diagnose.py: the stages of a pipeline over one clip)
+          -> execute.py: store each report in the run folder (robogaze/store)
+          -> robogaze/reporting/pages/run.py: the page of the run folder
 
 score.py            robogaze.score: all of it in one function
 bench.py            robogaze.bench: score several checkpoints and compare them
