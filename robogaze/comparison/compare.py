@@ -39,15 +39,15 @@ def compare(
 ) -> Comparison:
     """Compare checkpoints: which is better, in what, by how much, and whether the difference is significant.
 
-    Each run holds the reports of one checkpoint: a path (a run folder, a folder of reports, JSONL) or loaded reports.
-    Runs are named in a mapping or as "NAME=PATH"; a run without a name gets the name of its path. `by` splits every run
-    by a clip field, such as `checkpoint`.
+    Each run holds the reports of one checkpoint. It is given as a path (a run folder, a folder of reports, or a JSONL
+    file) or as loaded reports. Runs are named in a mapping or as "NAME=PATH"; a run without a name gets the name of its
+    path. `by` splits every run by a clip field, such as `checkpoint`.
 
-    All runs are compared with the `baseline`, which is the name or the path of a run; this run need not be among
-    `runs`. Without a baseline, all pairs are compared. `pair_by` is a key in `robogaze.comparison.prompt_pairing.KEYS`,
-    or "auto" for the first key that works. `calibrations` are predictions for clips whose truth, annotated by people,
-    is in `references`. A calibration with the name of a run corrects that run; a calibration without a name corrects
-    all runs.
+    All runs are compared with the `baseline`, given as the name of one of the runs or as a path. The path may lead to a
+    run that is not in `runs`. Without a baseline, all pairs are compared. `pair_by` is a key in
+    `robogaze.comparison.prompt_pairing.KEYS`, or "auto" for the first key that works. `calibrations` are predictions
+    for clips whose truth, annotated by people, is in `references`. A calibration with the name of a run corrects that
+    run; a calibration without a name corrects all runs.
 
     Raises InputError for what cannot be read, and for runs that cannot be compared.
     """
@@ -86,15 +86,17 @@ class _RunReader:
         return replace(run, unreadable=len(unreadable), at=unreadable)
 
     def parts(self, source: NamedSource, by: str | None, *, alone: bool) -> list[Run]:
-        """The run, split by a clip field if one is given; parts of several runs carry their run's name."""
+        """The run or, with `by`, one run for each value of this clip field. Unless the source is `alone`, the names of
+        these runs begin with the name of the whole run.
+        """
         run = self.run(source)
         if by is None:
             return [run]
         parts = list(run.split_by(by))
         if parts and parts[0].unplaced:
             _log.warning(
-                "%s: the %s of %s unreadable clips is not known; no run's numbers include these clips (see "
-                "unplaced in --json)",
+                "%s: the %s of %s unreadable clips is unknown, so no run counts these clips (--json gives their number "
+                "as unplaced)",
                 run.name,
                 by,
                 parts[0].unplaced,

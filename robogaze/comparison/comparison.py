@@ -1,6 +1,6 @@
 """Checkpoints against each other: from runs to verdicts.
 
-runs -> checks -> clips by prompt -> leaderboard -> pairs with verdicts -> bands, trend, one sentence
+runs -> checks -> clips by prompt -> leaderboard -> pairs with verdicts -> bands, trend, overall verdict
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 class Comparison:
     """The result of `robogaze.compare`.
 
-    The rate used to compare runs is called the clean rate here, for every `scope`. `pairs` are the runs against the
-    baseline, or, without a baseline, each run against the runs before it. `verdicts` describes the results of these
-    pairs in sentences. `order` lists the runs by their clean rate, best first; `bands` groups runs that do not differ
-    significantly. `ranks` are by the clean rate over the prompts that all runs share. `corrected` has the corrected
-    estimates of each run, and `labels` the number of labels used for each run (0 for none); both are empty without a
-    calibration.
+    The rate that ranks the runs is called the clean rate here, even if `scope` makes it the nothing-found rate. `pairs`
+    compares every run with the baseline or, without a baseline, with each run before it. `verdicts` describes the
+    results of these pairs in sentences. `order` lists the runs by their clean rate, best first; `bands` groups runs
+    that do not differ significantly. `ranks` are by the clean rate over the prompts that all runs share. `corrected`
+    has the corrected estimates of each run, and `labels` the number of labels used for each run (0 for none); both are
+    empty without a calibration.
     """
 
     runs: tuple[Run, ...]
@@ -59,7 +59,7 @@ class Comparison:
 
     @property
     def scope(self) -> Scope:
-        """Which clips count for the rate, and the dimensions it covers."""
+        """The dimensions that the rate covers; they decide which clips count as clean."""
         return self.config.scope
 
     @property
@@ -74,7 +74,7 @@ class Comparison:
         return len({self.prompts.unit[prompt] for prompt in shared})
 
     def clips(self, pair: RunPair) -> Mapping[str, tuple[ClipAnnotation, ClipAnnotation]]:
-        """The two clips of each prompt that a pair of runs shares."""
+        """For each prompt that the two runs share, the clip of the first run and the clip of the second run."""
         return _both(self.prompts, pair.first, pair.second)
 
     def to_dataframe(self) -> "DataFrame":
@@ -97,9 +97,10 @@ def compare_runs(
 ) -> Comparison:
     """Compare runs; `baseline` is the name of one of them.
 
-    `sample` corrects all runs in the same way. `samples` gives, by run name, labels of each run's own clips; with
-    these, differences, verdicts and bands are also corrected. Raises InputError for runs that cannot be compared (see
-    `check_comparable`, `by_prompt`), and if the baseline is not one of the runs.
+    `sample` corrects the rates of all runs that have no calibration of their own. `samples` holds calibrations made
+    from a run's own clips, keyed by run name. If both runs of a pair have their own calibration, their difference is
+    also corrected, and verdicts and bands use the corrected difference. Raises InputError for runs that cannot be
+    compared (see `check_comparable`, `by_prompt`), and if the baseline is not one of the runs.
     """
     check_comparable(runs, mixed=mixed)
     base, config = _position(runs, baseline), replace(config, scope=scope_of(runs))

@@ -18,12 +18,12 @@ class Flip:
 
     new      no event before, events after
     worse    events before, and a larger total severity after, or more events with the same total severity
-    changed  the same number of events and load, other types
+    changed  as many events and the same total severity, but other types
     better   the reverse of worse
     fixed    events before, none after
 
-    `gained` and `lost` are types with their highest severity (None if none is given), the most severe first. `load` is
-    the total severity before and after.
+    `gained` and `lost` list event types, the most severe first, each with the highest severity of its events (None if
+    no event has a severity). `load` is the total severity before and after.
     """
 
     prompt: str
@@ -52,14 +52,14 @@ class Flips:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """The number of each kind."""
+        """The number of prompts for each kind of flip, and for "same" and "unknown"."""
         kinds = Counter(flip.kind for flip in self.found)
         by_kind = {kind: kinds[kind] for kind in get_args(FlipKind)}
         return {**by_kind, "same": self.same, "unknown": self.unknown}
 
 
 def flips_between(clips: Mapping[str, tuple[ClipAnnotation, ClipAnnotation]]) -> Flips:
-    """Flips from the second clip of each prompt (before) to the first (after).
+    """How each prompt changed from its second clip (`Flip.before`) to its first clip (`Flip.after`).
 
     The order: gained types by severity, highest first; then prompts with an increased total severity; improvements
     last. A prompt is unknown if one of its clips is unscored, or is partial and has no event.

@@ -6,12 +6,12 @@
       - events_per_clip: {not_above_baseline_by: 0.2, confidence: 0.95}
       - unscored: {at_most: 0.02}
 
-no_new_types     no event type of this severity or above that the baseline's clips do not show at this severity; an
-                 event without a severity counts as this severe
-clean_rate       the difference to the baseline is not below minus this value, with this confidence: the lower end of a
-                 one-sided interval, over the shared prompts
-events_per_clip  the difference to the baseline is not above this value, by the upper end of the interval; or `at_most`,
-                 a limit for the events per clip
+no_new_types     every event type that occurs at this severity or above also does so in the baseline; an event without a
+                 severity counts as this severe
+clean_rate       the clean rate is below the baseline's by no more than this value: over the shared prompts, the lower
+                 bound of the difference, one-sided at this confidence, is not below minus this value
+events_per_clip  the events per clip exceed the baseline's by no more than this value: the upper bound of the
+                 difference is not above this value; or, with `at_most`, the events per clip do not exceed that limit
 unscored         the share of clips that are unscored, unreadable or missing
 
 Every run except the baseline is checked. A rule that cannot be decided counts as failed.
@@ -89,7 +89,7 @@ class GateRule(Data):
 
     @property
     def settings(self) -> Data | None:
-        """The settings of the rule, from the field that has the rule's name."""
+        """The settings of the one rule that is given."""
         found: Data | None = getattr(self, self.name)
         return found
 
@@ -127,7 +127,7 @@ def check_gate(gate: Gate, result: Comparison) -> tuple[GateCheck, ...]:
         raise InputError(f"the gate's rule {missing[0]} compares with a baseline; give a baseline with --baseline")
     runs = [run for run in range(len(result.runs)) if run != result.baseline]
     if not runs:
-        raise InputError("the gate has no run to check besides the baseline; give two runs")
+        raise InputError("the gate has no run to check, because the only run is the baseline; add another run")
     return tuple(_check(rule, run, result) for run in runs for rule in gate.rules)
 
 

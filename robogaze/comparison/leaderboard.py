@@ -24,7 +24,7 @@ class ComparisonConfig:
     """How a comparison is made: the level of its intervals, and how clips are resampled.
 
     `margin` is the difference of clean rates up to which two runs count as equal; None if this is not judged. `family`
-    is a number of comparisons; the equivalence bound holds for all of them together. `scope` says which clips count as
+    is the number of comparisons for which the equivalence bound must hold together. `scope` says which clips count as
     clean; `compare_runs` determines it.
     """
 
@@ -37,7 +37,7 @@ class ComparisonConfig:
 
     @property
     def rng(self) -> np.random.Generator:
-        """A generator with the same draws every time."""
+        """A new random generator that starts from `seed`."""
         return np.random.default_rng(self.seed)
 
 
@@ -81,9 +81,10 @@ class LeaderboardRow:
 def leaderboard_row(
     run: Run, missing: int, names: "EventLabels", config: ComparisonConfig, units: Mapping[str, str] | None = None
 ) -> LeaderboardRow:
-    """The numbers of a run; `missing` counts the clips it should have and does not have.
+    """The numbers of a run; `missing` is the number of clips that the run lacks.
 
-    `units` gives, by clip id, what each clip was generated from; without `units`, every clip is a separate unit.
+    `units` maps the id of each clip to what the clip was generated from. Without `units`, every clip is a separate
+    unit.
     """
     annotations = [run.annotations[clip_id] for clip_id in sorted(run.annotations)]
     status = Counter(annotation.status for annotation in annotations)
@@ -122,7 +123,7 @@ class EventLabels:
 
     @classmethod
     def of(cls, runs: Sequence[Run]) -> "EventLabels":
-        """The labels of some runs."""
+        """The dimensions and types that occur in these runs."""
         annotations = [annotation for run in runs for annotation in run.annotations.values()]
         dimensions = {
             name for annotation in annotations for name in (*dimensions_of(annotation), *(annotation.looked_for or ()))
@@ -134,7 +135,7 @@ class EventLabels:
 
 
 def looked_for(annotation: ClipAnnotation, dimension: str) -> bool:
-    """Whether a clip was scored and its author looked for the dimension or reported an event in it."""
+    """Whether a clip is scored and was checked for the dimension; an event in the dimension also counts as a check."""
     return scored(annotation) and (
         annotation.looked_for is None or dimension in annotation.looked_for or dimension in dimensions_of(annotation)
     )

@@ -1,11 +1,10 @@
 """Two runs against each other, on the prompts they share.
 
 Only prompts for which both runs have a clip are counted, so effects of a prompt that is hard for both runs cancel out.
-The clean rate is a
-share: its difference has Newcombe's interval and McNemar's p (`stats.proportions`). The other measures have Student's
-interval and p over the prompts whose clips were both scored (`stats.jackknife`). If several clips share a prompt,
-Student's interval and p are also used for shares. Differences are the first run minus the second; the measure says
-whether lower is better.
+The clean rate is a share, so its difference is given with Newcombe's interval and McNemar's p (`stats.proportions`).
+The other measures use only prompts whose two clips were both scored, and are given with Student's interval and p
+(`stats.jackknife`). If several clips share a prompt, Student's interval and p are also used for shares. Differences are
+the first run minus the second; the measure says whether lower is better.
 """
 
 from collections import Counter
@@ -30,12 +29,13 @@ Clips = Sequence[tuple[ClipAnnotation, ClipAnnotation]]
 
 @dataclass(frozen=True)
 class RunPair:
-    """Two runs by their positions, the first against the second.
+    """Two runs compared; `first` and `second` are their positions in the list of runs.
 
     `unpaired` counts the clips of each run without a partner. `worst` and `best` bound the difference of the clean
     rates for all possible verdicts on the undecided clips. `differences` are by measure; `dimensions` and `types` hold
     the difference of the shares of clips with an event of this dimension or type. `corrected` is the difference of the
-    clean rates corrected with labels of each run's own clips, None without them.
+    clean rates, corrected with the calibration of each run; it is None if one of the runs has no calibration of its
+    own.
     """
 
     first: int
@@ -75,7 +75,7 @@ def pair(
     unit: Mapping[str, str],
     config: ComparisonConfig,
 ) -> RunPair:
-    """Compare two runs by their clips of each shared prompt; p is adjusted later, among all pairs.
+    """Compare two runs on the prompts they share. The p-values are not yet adjusted (see `adjusted_pairs`).
 
     `unit` gives the resampling unit of each prompt; prompts with the same unit are resampled together.
     """
@@ -159,7 +159,9 @@ def _bounds(annotation: ClipAnnotation, second: ClipAnnotation, scope: Scope) ->
 
 
 def adjusted_pairs(pairs: Sequence[RunPair], level: float) -> tuple[RunPair, ...]:
-    """The pairs with p adjusted for their number: by measure, for all dimensions together, for all types together."""
+    """The pairs, with p adjusted for the number of comparisons: separately for each measure, jointly for all
+    dimensions, and jointly for all types.
+    """
     of_measures = [_adjust_groups([{name: pair.differences[name]} for pair in pairs], level) for name in MEASURES]
     corrected = iter(adjusted([pair.corrected for pair in pairs if pair.corrected is not None], level))
     dimensions = _adjust_groups([pair.dimensions for pair in pairs], level)
@@ -187,9 +189,9 @@ def bands(
 ) -> tuple[tuple[int, ...], ...]:
     """Groups of runs that do not differ significantly, made from `order` (best first); p is adjusted for all pairs.
 
-    A run joins the band above it if it differs from no run of that band; otherwise it starts a new band. Two runs in
-    the same band therefore do not differ significantly. Two runs in different bands may or may not differ
-    significantly.
+    A run joins the band above it if it does not differ significantly from any run of that band; otherwise, it starts a
+    new band. Two runs in the same band therefore do not differ significantly. Two runs in different bands may or may
+    not differ significantly.
     """
     apart = dict(zip(pairs, adjusted(list(pairs.values()), level), strict=True))
     found: list[list[int]] = []

@@ -48,9 +48,10 @@ _LISTED: Mapping[str, Callable[[str, ManifestClip], str | None]] = {
 class PromptPairing:
     """The clips of every run by prompt.
 
-    `key` names the key; `passed_over` has sentences that say why earlier keys could not be used. Keys that no clip has
-    are not mentioned. `unit` gives the resampling unit of each prompt. If clips are paired by their ids, several clips
-    (seeds) may share a `prompt_id`, or an instruction and initial frame; these clips are not independent.
+    `key` is the name of the key. `passed_over` explains, one sentence for each key, why earlier keys could not be used;
+    keys that no clip has are not mentioned. `unit` gives the resampling unit of each prompt. If clips are paired by
+    their ids, several clips (seeds) may share a `prompt_id`, or an instruction and initial frame; these clips are not
+    independent.
     """
 
     key: str
@@ -74,8 +75,8 @@ class PromptPairing:
     def missing(self, place: int, run: Run) -> int:
         """The number of clips that a run should have and does not have; its unreadable clips are not counted.
 
-        A run should have the clips that its own manifest lists. The prompts of other runs are also expected if any two
-        runs share prompts, or if this run has no prompts.
+        A run should have the clips that its own manifest lists. It should also have a clip for every prompt of the
+        other runs, if any two runs share prompts or if this run has no annotated clips.
         """
         everywhere = {prompt for clips in self.runs for prompt in clips}
         comparable = len(everywhere) < sum(len(clips) for clips in self.runs) or not self.runs[place]

@@ -1,7 +1,7 @@
 """A run: the annotations of the clips of one checkpoint, and what they cost.
 
-What a comparison needs beyond annotations (cost, pipeline, models) is in reports only. For a foreign format it is
-unknown, and unknown never counts as 0.
+A comparison also uses the cost, the pipeline and the models of each clip, which only reports contain. In foreign
+formats they are unknown; an unknown cost never counts as 0.
 """
 
 import json
@@ -27,7 +27,8 @@ from robogaze.errors import InputError
 class ReportMetadata:
     """What a comparison reads from a report besides its events.
 
-    `models` is a text that is the same for the same models with the same settings, on any server.
+    Two reports have equal `models` texts if they used the same models with the same settings, even on different
+    servers.
     """
 
     cost_usd: float | None
@@ -83,7 +84,8 @@ class Run:
         return cls(name, by_clip, metadata, len(unreadable), listed, unreadable)
 
     def split_by(self, name: str) -> Iterator["Run"]:
-        """One run for each value of a clip field, in order, including values for which no clip has a report.
+        """One run for each value of a clip field, in sorted order. A value that occurs only in the manifest also gets a
+        run.
 
         Clips without a report and unreadable clips are assigned to runs by the manifest; `unplaced` counts unreadable
         clips that cannot be assigned. Raises InputError for a report without the field.

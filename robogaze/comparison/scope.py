@@ -1,8 +1,8 @@
-"""The name of a comparison's first number, and the dimensions it covers.
+"""The rate by which runs are compared: its name, and the dimensions it covers.
 
-If every run has clips that cover all dimensions, the number is the clean rate. A run that has no clips of this kind,
-for example because it was scored without a model, has no clean clip. The share of clips without an event is then
-compared; it covers only the dimensions that every complete clip of every run covers.
+If every run has clips that cover all dimensions, this rate is the clean rate. A run without such clips, for example one
+that was scored without a model, cannot have a clean clip. Runs are then compared by the nothing-found rate, the share
+of clips without an event. This rate covers only the dimensions that every complete clip of every run covers.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ class Scope:
         return "clean rate" if self.dimensions is None else "nothing-found rate"
 
     def renamed(self, measure: str) -> str:
-        """The name of a measure in JSON; the rate is named by its key."""
+        """The name of a measure in JSON: `key` for the rate, and the unchanged name for all others."""
         return self.key if measure == "clean_rate" else measure
 
     def counts(self, annotation: ClipAnnotation) -> bool:

@@ -1,4 +1,4 @@
-"""A trend over training steps, if the names of the runs give them."""
+"""A trend over training steps, which are read from the names of the runs."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -38,8 +38,8 @@ def step_of(name: str) -> int | None:
 def trend(names: Sequence[str], prompts: PromptPairing, config: ComparisonConfig) -> Trend | None:
     """The trend, with intervals from resampled prompts.
 
-    None if a name gives no step, or if two names give the same step or differ in more than the step. Also None if there
-    are fewer than MIN_STEPS steps, or if the runs share no prompt.
+    None if a name contains no step, if two names contain the same step, or if the names differ in more than the step.
+    Also None if there are fewer than MIN_STEPS steps, or if the runs share no prompt.
     """
     steps = [step for name in names if (step := step_of(name)) is not None]
     alike = len({_STEP.sub("", name) for name in names}) == 1

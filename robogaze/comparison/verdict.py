@@ -51,8 +51,8 @@ def overall_verdict(
     config: ComparisonConfig,
     corrected: Sequence[Mapping[str, CorrectedEstimate]] = (),
 ) -> str:
-    """Which run is best, and how the runs compare with the baseline, in one sentence; rates are `corrected` if
-    possible.
+    """Which run is best, and how the runs compare with the baseline, in one sentence. A rate is given corrected if
+    `corrected` contains it.
     """
     names = [row.name for row in leaderboard]
     if len(names) == 1:

@@ -212,8 +212,8 @@ def test_unreadable_clips_count_for_their_checkpoint_or_are_reported_without_one
     found = json.loads(ran.out)["runs"]
     assert [(run["name"], run["clips"]["unreadable"], run["unplaced"]) for run in found] == [("a", 0, 1), ("b", 1, 1)]
     said = (
-        "all: the checkpoint of 1 unreadable clips is not known; no run's numbers include these clips "
-        "(see unplaced in --json)"
+        "all: the checkpoint of 1 unreadable clips is unknown, so no run counts these clips "
+        "(--json gives their number as unplaced)"
     )
     assert said in ran.err.splitlines()
 
