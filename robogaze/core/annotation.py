@@ -36,10 +36,11 @@ class AnnotatedEvent:
     """An event that an author reports.
 
     `spans` are disjoint, in order and in seconds (steps for interactive play); empty when the author gives no time.
-    `dimension` and `type` are ids of the taxonomy, `secondary` further dimensions. `severity` is 1 to 5, `confidence`
-    in [0, 1]; None when not given. `written` holds the intervals of a released file, None for other sources.
+    `dimension` and `type` are ids of the taxonomy; `secondary` lists further dimensions. `severity` is from 1 to 5 and
+    `confidence` from 0 to 1; both are None when not given. `written` holds the intervals of a released file; it is None
+    for other sources.
 
-    For events of interactive play: `difficulty` is how hard a documented bug is to find. `reproduction` are the steps
+    For events of interactive play: `difficulty` is how hard a documented bug is to find. `reproduction` lists the steps
     that show the bug, and `reproduced` says whether the steps showed the bug again. These fields are None or empty when
     not given.
     """
@@ -69,14 +70,15 @@ class AnnotatedEvent:
 class ClipAnnotation:
     """The events that one author reports in one clip.
 
-    Annotations are paired by `clip_id`, else by `clip_sha256`, else by the stem of `clip_file`; the last two are None
-    when not known. `status` is the status of a report; a person's finished annotation is "complete". `coverage` gives
-    the state of each dimension; None means that all were examined. `candidates` are the events that a critic accepted
-    or rejected, from which a confidence threshold selects; empty if none are stored. `frame_times_s` are in seconds,
-    ascending. The times are None when not known; overlap is then measured in seconds instead of frames. `duration_s` is
-    in seconds. `taxonomy` and `fingerprint` identify the domain of a report, None for other formats. `fields` holds the
-    clip's values of `FIELDS`; `play` holds the values of `PLAY_FIELDS` and is empty for a video. `usage` is the usage
-    that a report records, None for other formats. `source` is the file, for messages.
+    Annotations are paired by `clip_id`. If this fails, they are paired by `clip_sha256`, and then by the stem of
+    `clip_file`; these two are None when not known. `status` is the status of a report; a person's finished annotation
+    is "complete". `coverage` gives the state of each dimension; None means that all were examined. `candidates` are the
+    events that a critic accepted or rejected; a confidence threshold can select among them. They are empty if none are
+    stored. `frame_times_s` are the frames' times in seconds, in ascending order. The times are None when not known;
+    overlap is then measured in seconds instead of frames. `duration_s` is in seconds. `taxonomy` and `fingerprint`
+    identify the domain of a report, None for other formats. `fields` holds the clip's values of `FIELDS`; `play` holds
+    the values of `PLAY_FIELDS` and is empty for a video. `usage` is copied from a report; it is None for other formats.
+    `source` is the file that messages mention.
     """
 
     clip_id: str
@@ -134,7 +136,7 @@ class ClipAnnotation:
 
 
 def annotation_of(report: Report, source: str = "") -> ClipAnnotation:
-    """The annotation that a report contains. `source` is its file, for messages."""
+    """The annotation that a report contains. `source` is the report's file, which messages mention."""
     clip, media = report.clip, report.provenance.media
     return ClipAnnotation(
         clip_id=clip.id,

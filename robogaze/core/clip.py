@@ -61,7 +61,7 @@ class Layout(Data):
 
 
 def address(path: str, start_s: float | None, end_s: float | None) -> str:
-    """A file, or a part of it in seconds as a media fragment: `file.mp4#t=5.2,10.1`."""
+    """The path of a file. For a part of the file, a media fragment gives the part in seconds: `file.mp4#t=5.2,10.1`."""
     if start_s is None and end_s is None:
         return path
     start, end = ("" if time_s is None else f"{round(time_s, 6)}" for time_s in (start_s, end_s))
@@ -71,12 +71,13 @@ def address(path: str, start_s: float | None, end_s: float | None) -> str:
 class Clip(Data):
     """A decoded video, or a part of one.
 
-    `uri` is the file and `sha256` the hash of the whole file. `start_s` and `end_s` are the part of the file in
-    seconds, None for the whole file. `frame_times_s` are the presentation times in seconds of the frames that could be
-    decoded, ascending from 0; `frame_count` is their number and `fps` their mean rate. `duration_s` is greater than the
-    last frame time. `width` and `height` are of a whole frame, in pixels. `instruction` is the task. `initial_frame` is
-    the path of an image of the scene before the clip; without it the first frame is used. Clips of different
-    checkpoints with the same `prompt_id` were generated from the same prompt. Fields that are not known are None.
+    `uri` is the file and `sha256` the hash of the whole file. `start_s` and `end_s` say where the part starts and ends
+    in the file, in seconds; both are None for the whole file. `frame_times_s` are the presentation times of the frames
+    that could be decoded, in seconds; they start at 0 and ascend. `frame_count` is the number of these frames, and
+    `fps` is their mean rate. `duration_s` is greater than the last frame time. `width` and `height` are the size of a
+    whole frame, in pixels. `instruction` is the task. `initial_frame` is the path of an image of the scene before the
+    clip; without it the first frame is used. Clips of different checkpoints with the same `prompt_id` were generated
+    from the same prompt. Fields that are not known are None.
     """
 
     id: ClipId
@@ -116,7 +117,8 @@ class Clip(Data):
     def _start_and_end_go_together(self) -> Self:
         if (self.start_s is None) != (self.end_s is None):
             raise ValueError(
-                "start_s and end_s need each other: give both for a part of the file, or neither for the whole file"
+                "only one of start_s and end_s is given; give both for a part of the file, or neither for the whole "
+                "file"
             )
         if self.start_s is not None and self.end_s is not None and self.end_s <= self.start_s:
             raise ValueError("end_s must be after start_s")
@@ -124,7 +126,7 @@ class Clip(Data):
 
     @property
     def address(self) -> str:
-        """The file; for a clip that is a part of the file, also the part."""
+        """The clip's file and, unless the clip is the whole file, the part of the file in seconds."""
         return address(self.uri, self.start_s, self.end_s)
 
     @property
@@ -133,7 +135,7 @@ class Clip(Data):
         return Span(0.0, self.duration_s)
 
     def frame_at(self, time_s: float) -> int:
-        """The number of the frame at a time in seconds; the first or last frame for a time outside the clip."""
+        """The number of the frame shown at a time. Times outside the clip give the first or the last frame."""
         return max(bisect_right(self.frame_times_s, time_s + RESOLUTION) - 1, 0)
 
     def frame_span(self, frame: int) -> Span:
@@ -142,7 +144,7 @@ class Clip(Data):
         return Span(self.frame_times_s[frame], end)
 
     def clamp(self, span: Span) -> Span:
-        """A span cut to the clip; if the span lies outside the clip, the span of the nearest frame."""
+        """A span cut to the clip. A span that lies outside the clip is replaced by the span of the nearest frame."""
         start = min(max(span.start, 0.0), self.frame_times_s[-1])
         end = min(span.end, self.duration_s)
         return Span(start, end) if end > start else self.frame_span(self.frame_at(start))

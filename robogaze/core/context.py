@@ -16,7 +16,7 @@ Memory = Mapping[str, Any]
 
 
 class Window(Data):
-    """A fixed-length part of the clip (RoboGaze, eq. 2); a model is shown its `frames`, given by number."""
+    """A fixed-length part of the clip (RoboGaze, eq. 2). `frames` are the numbers of the frames shown to a model."""
 
     id: int
     span: Span
@@ -26,8 +26,8 @@ class Window(Data):
 class WindowObservation(Data):
     """A model's description of one window.
 
-    `suspicions` lists what looks wrong; `notes` lists what is only observed. `busy` are the spans in which the model
-    reports a change or something wrong, in seconds.
+    `suspicions` lists what looks wrong; `notes` lists what is only observed. `busy` are the spans, in seconds, around
+    the starts and ends of actions and around suspicions.
     """
 
     window: Window
@@ -39,7 +39,8 @@ class WindowObservation(Data):
 class Segment(Data):
     """A part of the clip with one subtask; the subtask is None if there is none (RoboGaze, eq. 3).
 
-    `departure` says how the subtask differs from the plan ("attempted with another object"), None if it does not.
+    `departure` says how the subtask differs from the plan ("attempted with another object"). It is None if the subtask
+    does not differ.
     """
 
     id: str
@@ -60,7 +61,7 @@ class ObjectTrack(Data):
     """Where an object is in one view: its box by frame number. A frame without a box means that the object was not
     found in this frame.
 
-    With the box of frame 0 alone, the object is located but not followed.
+    If only frame 0 has a box, the object was located but not followed.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """How far each dimension of a clip was examined.
 
-examined      a stage for the dimension was shown frames and answered, or measured them
+examined      a stage that covers the dimension saw frames and answered, or took measurements from them
 ruled_out     the router gave a reason not to examine the dimension
 partial       only some types of faults can be found, or only in some frames; there may be faults without an event
 not_examined  no stage examined the dimension
@@ -21,21 +21,21 @@ COVERED: frozenset[CoverageState] = frozenset({"examined", "ruled_out"})
 
 
 class Coverage(Data):
-    """The state of one dimension and the reason for it, a phrase for the reader."""
+    """The state of one dimension; `reason` explains the state to the reader."""
 
     state: CoverageState
     reason: str = Field(min_length=1)
 
 
 def furthest(*coverages: Coverage) -> Coverage:
-    """The coverage with the most informative state; the last one if several have this state. Raises ValueError without
-    arguments.
+    """The coverage with the most informative state. If several have this state, the last of them is used. Raises
+    ValueError without arguments.
     """
     return min(reversed(coverages), key=lambda coverage: get_args(CoverageState).index(coverage.state))
 
 
 def all_examined(dimensions: Iterable[str], reason: str) -> dict[str, Coverage]:
-    """Every dimension as examined, for annotations by persons."""
+    """The coverage of a person's annotation: every dimension is examined, for the same reason."""
     return dict.fromkeys(dimensions, Coverage(state="examined", reason=reason))
 
 
@@ -45,7 +45,7 @@ def states(coverage: Mapping[str, Coverage]) -> dict[str, CoverageState]:
 
 
 def covers_all(dimensions: Iterable[CoverageState]) -> bool:
-    """Whether every dimension is examined or ruled out; False for no dimensions."""
+    """Whether there are dimensions, and all of them are examined or ruled out."""
     dimensions = tuple(dimensions)
     return bool(dimensions) and COVERED.issuperset(dimensions)
 

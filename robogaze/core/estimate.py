@@ -34,5 +34,5 @@ class Estimate:
 
 
 def undefined(why: str, n: int = 0) -> Estimate:
-    """An estimate without a value. `why` gives the reason, `n` the number of available units."""
+    """An estimate without a value. `why` gives the reason, and `n` is the number of available units."""
     return Estimate(math.nan, n=n, why=why)

@@ -47,9 +47,9 @@ class Box(Data):
 class Evidence(Data):
     """Frames that support a claim, and what is visible or was measured in them.
 
-    `frames` are frame numbers, empty if no frame is cited; `box` is in `view`. `picture` is the id of a picture of the
-    report that shows the claim, such as a claim sheet. `source` is the stage that asked a model, or the measured
-    signal.
+    `frames` are frame numbers, empty if no frame is cited. `view` is the view in which `box` lies. `picture` is the id
+    of one of the report's pictures that shows the claim, such as a claim sheet. `source` is the stage that asked a
+    model, or the measured signal.
     """
 
     text: str
@@ -96,9 +96,9 @@ class Claim(Data):
 class Hypothesis(Claim):
     """A claim and its verdict.
 
-    `verdict` is "unverified" until a stage decides; `reason` explains the decision. `merged_into` is the id of the
-    hypothesis into which a merged hypothesis was merged. `proposed_by` names the source: a dimension's specialist, a
-    rule, a sample.
+    `verdict` is "unverified" until a stage decides; `reason` explains the decision. If the hypothesis was merged into
+    another one, `merged_into` is the id of the other hypothesis. `proposed_by` says where the hypothesis comes from,
+    such as a dimension's specialist, a rule, or one of several sampled answers of a model.
     """
 
     verdict: HypothesisVerdict = "unverified"
@@ -116,11 +116,11 @@ class Hypothesis(Claim):
 
 
 class Reproduction(Data):
-    """Commands that show an event of an interactive play, starting from a fresh session.
+    """Commands that should show an event of an interactive play again in a fresh session.
 
     `reproduced` says whether a replay of the commands showed the event again; None if the environment could not replay
-    them. `recorded` is the number of commands before they were shortened. `replays` is the number of replays after the
-    play.
+    them. `recorded` is the number of commands before they were shortened. `replays` counts the replays that were made
+    after the play to check and shorten the commands.
     """
 
     commands: tuple[str, ...]

@@ -21,11 +21,11 @@ class KeyFrames:
 
 
 def frames_to_show(report: Report, per_claim: int = 9) -> tuple[int, ...]:
-    """The numbers of the frames to keep with a report, ascending.
+    """The numbers of the frames to keep with a report, in ascending order.
 
-    At most `per_claim` frames for each event and each hypothesis that was not accepted, chosen in this order. First
-    come the first frame of the claim and the frames just before and after the claim; then the frames cited as evidence,
-    the last frame and the middle frame. Empty without events and hypotheses.
+    Each event gets at most `per_claim` frames, and so does each hypothesis that was not accepted. The frames are chosen
+    in this order: the first frame of the claim, the frames just before and after the claim, the frames cited as
+    evidence, the last frame and the middle frame. A report without events and hypotheses has no frames to keep.
     """
     other_hypotheses = (hypothesis for hypothesis in report.hypotheses if hypothesis.verdict != "accepted")
     wanted: set[int] = set()
@@ -38,15 +38,17 @@ def frames_to_show(report: Report, per_claim: int = 9) -> tuple[int, ...]:
 
 
 def pictures_to_show(report: Report) -> tuple[str, ...]:
-    """The ids of the pictures that are evidence of an event or of a hypothesis that was not accepted, in order."""
+    """The ids of the pictures that are cited as evidence, first for events and then for hypotheses that were not
+    accepted.
+    """
     others = (hypothesis for hypothesis in report.hypotheses if hypothesis.verdict != "accepted")
     named = (evidence.picture for claim in (*report.events, *others) for evidence in claim.evidence)
     return tuple(dict.fromkeys(name for name in named if name is not None))
 
 
 def key_frames(claim: Claim, clip: Clip) -> KeyFrames:
-    """The key frames of a claim; if no frame starts within the spans, the key frames around the frame shown at the
-    onset.
+    """The key frames of a claim. If no frame starts within the spans, the frame shown at the onset is used as the only
+    frame of the claim.
     """
     inside = sorted(frames_in(claim.spans, clip.frame_times_s)) or [clip.frame_at(claim.onset_s)]
     first, last = inside[0], inside[-1]

@@ -16,9 +16,11 @@ class PictureSettings(Data):
 
 
 class Picture(Data):
-    """An image that a model was shown: its frame numbers, their times in seconds, views, and size in pixels.
+    """An image that a model was shown.
 
-    `frames` is empty for an image that is not from the clip but shows the scene before the clip starts.
+    `frames` are the numbers of the frames in the image, and `times_s` are their times in seconds. `views` names the
+    views in the image. `width` and `height` are in pixels. `frames` is empty for an image that is not from the clip but
+    shows the scene before the clip starts.
     """
 
     id: str
@@ -31,7 +33,7 @@ class Picture(Data):
 
 
 class Content(Protocol):
-    """The bytes of a picture, which are in memory or are read by `bytes(content)`."""
+    """The bytes of a picture. They are kept in memory, or are read when `bytes(content)` is called."""
 
     def __bytes__(self) -> bytes: ...
 

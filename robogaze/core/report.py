@@ -6,8 +6,8 @@ coverage   for every dimension of the domain: examined, ruled_out, partial or no
 status     complete; partial (something failed or stayed undecided); unscored (no dimension was examined)
 verdict    faulty (an event); clean (complete, no event, every dimension examined or ruled out); else undecided
 
-Status and verdict follow from the other fields. Status and verdict are written for the reader and checked when a report
-is read.
+Status and verdict follow from the other fields. They are written to the file for people who read it, and are checked
+when RoboGaze reads a report.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -75,9 +75,10 @@ class Unreadable(Data):
 class Usage(Data):
     """Calls, tokens, cost and time of the answers in a report.
 
-    Tokens are None if a server did not count them; the cost is None if tokens or a price are not known.
-    `rounds` counts calls in sequence (calls of one round are sent in parallel), `wall_s` is the sum of the slowest call
-    of each round, in seconds. A cached answer counts with its original cost, so a resumed run reports the same numbers.
+    Tokens are None if a server did not count them; the cost is None if tokens or a price are not known. The calls of
+    one round are sent in parallel, and `rounds` counts these rounds. `wall_s` is in seconds: the sum, over all rounds,
+    of the time of the slowest call. A cached answer counts with its original cost, so a resumed run reports the same
+    numbers.
     """
 
     calls: int = Field(default=0, ge=0)
@@ -140,9 +141,9 @@ class Report(Data):
     """The report on one clip.
 
     `coverage` has an entry for every dimension of the domain. `events` is empty where no fault was found. `hypotheses`
-    includes the rejected and undecided hypotheses. `unseen` are the frames that no specialist was shown, as runs
-    `[first, end)` of frame numbers. `notes` are sentences for the reader. A person's annotation is also a report: its
-    `author` is the person, every dimension is examined, and it has no hypotheses.
+    includes the rejected and undecided hypotheses. `unseen` lists the frames that no specialist saw, as half-open
+    ranges of frame numbers. `notes` are sentences for the reader. A person's annotation is also a report: its `author`
+    is the person, every dimension is examined, and it has no hypotheses.
     """
 
     schema_version: Literal[2] = SCHEMA_VERSION
@@ -201,14 +202,14 @@ class Report(Data):
 
     @property
     def layout_given(self) -> bool:
-        """Whether the layout of views was given; if not, it was detected."""
+        """Whether the layout of views was given, rather than detected."""
         return bool(self.provenance.media.get("layout") == "given")
 
     def clean_in(self, dimensions: Collection[str]) -> bool:
         """Whether these dimensions are examined or ruled out, have no event, and have nothing undecided.
 
-        Without dimensions, the result is False if a failure concerns all dimensions, otherwise True. Raises KeyError
-        for an unknown dimension.
+        The result is False for any dimensions if a failure concerns all dimensions. Otherwise, it is True if
+        `dimensions` is empty. Raises KeyError for an unknown dimension.
         """
         if any(failure.dimension is None for failure in self.failures):
             return False
@@ -239,7 +240,7 @@ class Report(Data):
         for hypothesis in self.hypotheses:
             target = hypothesis.merged_into
             if target is not None and target not in ids - {hypothesis.id}:
-                raise ValueError(f"{hypothesis.id} is merged into {target}, which is not another hypothesis")
+                raise ValueError(f"{hypothesis.id} is merged into {target}, but no other hypothesis has this id")
         return self
 
     @model_validator(mode="after")

@@ -63,7 +63,7 @@ class Regime:
         return rate if self.at_most is None else f"{rate}, at most {self.at_most}"
 
     def frames(self, times_s: Sequence[float], duration_s: float) -> tuple[int, ...]:
-        """The numbers of the frames to show, ascending and without repetition; at least one."""
+        """The numbers of the frames to show, in ascending order and without repetition. There is at least one."""
         chosen = self._at_rate(times_s, duration_s)
         if self.at_most is None or len(chosen) <= self.at_most:
             return chosen
@@ -79,7 +79,7 @@ class Regime:
         return inside or (max(bisect_right(times_s, (span.start + span.end) / 2) - 1, 0),)
 
     def at_least(self, rate_fps: float, duration_s: float) -> "Regime":
-        """The regime with at least `rate_fps` frames per second of a clip of this length, and no maximum number."""
+        """A regime that shows a clip of this length at `rate_fps` or more, with no limit on the number of frames."""
         if self.rate_fps is None and self.at_most is None:
             return self
         own_fps = self.rate_fps if self.rate_fps is not None else (self.at_most or 0) / duration_s
@@ -115,9 +115,10 @@ def evenly(numbers: Sequence[int], count: int) -> tuple[int, ...]:
 def unseen_spans(
     spans: Iterable[Span], shown: Iterable[int], times_s: Sequence[float], duration_s: float, longest_s: float = 1.0
 ) -> tuple[Span, ...]:
-    """The parts of the spans in which no frame is shown for longer than `longest_s`; empty if there are none.
+    """The parts of the spans in which more than `longest_s` passes without a shown frame; empty if there are none.
 
-    Each part begins with a frame that is not shown and ends before the next shown frame, or at the end of its span.
+    Each part begins with a frame that is not shown. It lasts until the next frame that is shown, or until the last
+    frame of its span ends.
     """
     ends = (*times_s[1:], duration_s)
     hidden = runs(frames_in(union(spans), times_s) - set(shown))
@@ -126,8 +127,8 @@ def unseen_spans(
 
 
 def equal_parts(duration_s: float, longest_s: float) -> tuple[Span, ...]:
-    """A clip divided into parts of equal length: as few parts as possible, each at most `longest_s` long; edges have
-    two decimals.
+    """Divide a clip into as few parts of equal length as possible, each at most `longest_s` long. The times at which
+    parts meet are rounded to two decimals.
     """
     count = max(1, math.ceil(duration_s / longest_s - RESOLUTION))
     edges = [0.0, *(round(duration_s * number / count, 2) for number in range(1, count)), duration_s]
@@ -149,7 +150,10 @@ def windows(
     window holds at least one frame. Raises ValueError for a stride that would leave gaps.
     """
     if not 0 < stride_s <= length_s:
-        raise ValueError(f"windows of {length_s} s every {stride_s} s would leave gaps, or never end")
+        raise ValueError(
+            f"a stride of {stride_s} s does not fit windows of {length_s} s; it must be above 0 s and no longer than a "
+            "window"
+        )
     count = 1 + max(0, math.ceil((duration_s - length_s) / stride_s - 1e-6))
     if count > 1 and duration_s - (count - 1) * stride_s < shortest_s:
         count -= 1
@@ -162,20 +166,18 @@ def windows(
 
 
 def close_up(spans: Sequence[Span], times_s: Sequence[float], count: int, besides: Sequence[int]) -> tuple[int, ...]:
-    """At most `count` evenly spread frames inside the spans, without the frames in `besides`; empty for a count
-    of 0.
-    """
+    """At most `count` evenly spread frames inside the spans, none of them in `besides`. Empty if `count` is 0."""
     inside = sorted(frames_in(spans, times_s) - set(besides))
     return evenly(inside, count) if count > 0 else ()
 
 
 def claim_parts(span: Span, times_s: Sequence[float], count: int = 16) -> Mapping[int, ClaimPart]:
-    """The frames that show a claim, ascending, and the part that each frame shows; `count` frames, or all frames of a
-    shorter clip.
+    """The frames that show a claim, in ascending order, each with the part of the clip that it shows. There are `count`
+    frames; if the clip has fewer, all of its frames.
 
-    The frames are the first frame of the clip, the frame before the onset, the frames around the onset one by one, and
-    frames spread over the middle. Then come the frames around the offset one by one, unless the span lasts to the end
-    of the clip, and the last frame of the clip.
+    The frames are the first frame of the clip, successive frames around the onset, frames spread over the middle of the
+    span, successive frames around its offset, and the last frame of the clip. If the span lasts to the end of the clip,
+    there are no frames around its offset.
     """
     parts: dict[int, ClaimPart] = {}
     for number, part in _ranked_parts(span, times_s):

@@ -8,7 +8,7 @@ disjoint spans. Overlap is measured between unions of spans in two ways:
               of one frame at time t is written `[t, t + 1/fps)`
 
 Frame times are rounded to microseconds. A frame time and the end of a span that are less than a microsecond apart count
-as equal. Otherwise two thirds of all one-frame events at 30 fps would contain two frames or none.
+as equal. Without this tolerance, two thirds of all one-frame events at 30 fps would contain two frames or none.
 """
 
 import math
@@ -66,7 +66,9 @@ class Span:
 
 
 def union(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Join spans that overlap or touch; the result is disjoint and in order. Empty for no spans."""
+    """Join spans that overlap or touch. The resulting spans are disjoint and in order; there are none if no span is
+    given.
+    """
     joined: list[Span] = []
     for span in sorted(spans):
         if joined and span.start <= joined[-1].end:
@@ -85,7 +87,9 @@ def iou(a: Iterable[Span], b: Iterable[Span]) -> float:
 
 
 def frames_in(spans: Iterable[Span], frame_times_s: Sequence[float]) -> frozenset[int]:
-    """The numbers of the frames whose time is inside a span, with the tolerance RESOLUTION; `frame_times_s` ascends."""
+    """The numbers of the frames whose time is inside a span, with the tolerance RESOLUTION. The frame times must be in
+    ascending order.
+    """
     numbers: set[int] = set()
     for span in spans:
         first, end = (bisect_left(frame_times_s, edge - RESOLUTION) for edge in (span.start, span.end))

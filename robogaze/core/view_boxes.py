@@ -1,8 +1,8 @@
-"""Where the views are: in a frame of the video, and in the picture of a frame that models and readers are shown.
+"""The positions of views: in a frame of the video, and in the picture of a frame as models and readers see it.
 
-In a picture, a band with the frame's number and time is above everything. Below this band are the views, all at one
-size and with a gap between them. If there are several views, each is under a band with its name. The views are arranged
-in the rows and columns that make the picture's longer side the shortest.
+At the top of a picture is a band with the frame's number and time. Below this band are the views, all of the same size
+and with a gap between them. If there are several views, each has a band with its name above it. The number of columns
+is chosen so that the picture's longer side is as short as possible.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ def fitted_size(size: Size, max_side_px: int) -> Size:
 
 
 def columns_of(count: int, view_size: Size) -> int:
-    """The number of columns in which `count` views of a size give a picture with the shortest longer side.
+    """The number of columns for which the longer side of a picture with `count` views is as short as possible.
 
     If several numbers of columns give the same longer side, the smallest number is used.
     """
@@ -51,7 +51,9 @@ def columns_of(count: int, view_size: Size) -> int:
 
 
 def arranged_size(count: int, view_size: Size, columns: int) -> Size:
-    """The size of views in rows of `columns`, with the bands of their names if there are several views."""
+    """The size of all views together, arranged in `columns` columns. If there are several, each has a band for its
+    name.
+    """
     if count == 1:
         return view_size
     rows = -(-count // columns)
@@ -60,7 +62,7 @@ def arranged_size(count: int, view_size: Size, columns: int) -> Size:
 
 
 def view_corners(count: int, view_size: Size, columns: int) -> tuple[tuple[int, int], ...]:
-    """The left and top position, in pixels, of each view when the views are in rows of `columns`."""
+    """The left and top edges of each view, in pixels, when the views are arranged in `columns` columns."""
     if count == 1:
         return ((0, 0),)
     width, height = view_size
@@ -71,14 +73,14 @@ def view_corners(count: int, view_size: Size, columns: int) -> tuple[tuple[int, 
 
 
 def picture_size(layout: Layout, view_size: Size) -> Size:
-    """The size of the picture of a frame with views of `view_size`."""
+    """The size of a frame's picture in which every view has the size `view_size`."""
     count = len(layout.active)
     width, height = arranged_size(count, view_size, columns_of(count, view_size))
     return width, BAND_PX + height
 
 
 def view_boxes(layout: Layout, view_size: Size) -> Mapping[str, Box]:
-    """The box of each view in the picture of a frame with views of `view_size`."""
+    """The box of each view in a frame's picture in which every view has the size `view_size`."""
     count = len(layout.active)
     corners = view_corners(count, view_size, columns_of(count, view_size))
     width, height = picture_size(layout, view_size)

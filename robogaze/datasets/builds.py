@@ -1,4 +1,6 @@
-"""Builds of an interactive environment: the documented bugs in it, from a name such as `castle:-drawer`."""
+"""Builds of an interactive environment. A build's name, such as `castle:-drawer`, says which documented bugs it
+contains.
+"""
 
 import re
 

@@ -1,8 +1,8 @@
 """Clips chosen from a run, for example the clean clips, as a manifest and as episodes of LeRobot data sets.
 
-A clip is an episode if it is in a LeRobot data set and covers the file, or the part of a file, that `meta/` gives for
-the episode. An episode is chosen if its clips of all cameras are chosen; a camera counts if the run has a report on one
-of its clips.
+A clip counts as an episode if its file is in a LeRobot data set and the clip covers the same part of this file as the
+episode does according to `meta/`. An episode is chosen if its clips from all cameras are chosen. Cameras for which the
+run has no report do not matter.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -34,7 +34,7 @@ def clean_entries(
 
 
 def entry_of(clip: Clip, video: Path, *, layout_given: bool) -> ManifestEntry:
-    """The manifest entry of a clip, whose layout of views was given or detected."""
+    """The manifest entry of a clip. The layout of views is included only if it was given, rather than detected."""
     initial_frame = None if clip.initial_frame is None else Path(clip.initial_frame)
     if initial_frame is not None and not initial_frame.is_file():
         raise InputError(f"{clip.id}: the initial frame {initial_frame} does not exist; "
@@ -56,9 +56,9 @@ def entry_of(clip: Clip, video: Path, *, layout_given: bool) -> ManifestEntry:
 class ChosenEpisodes:
     """The numbers of the `chosen` episodes of a LeRobot data set.
 
-    `scored` is the number of episodes with a report, `cameras` the number of their cameras.
+    `scored` is the number of episodes with a report. `cameras` is the number of cameras of these episodes.
 
-    `other_clips` counts clips of the run that are in the data set but are not episodes of it.
+    `other_clips` counts the clips of the run whose file is in the data set but which do not match an episode.
     """
 
     root: Path

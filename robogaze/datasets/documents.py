@@ -1,8 +1,8 @@
-"""Text files: JSON, JSONL, tables (CSV, TSV) and Markdown, with the line of every value.
+"""Text files: JSON, JSONL, tables (CSV, TSV) and Markdown. For every value, its line in the file is known.
 
-The content of a file, not its name, decides its kind. A table does not start with `{` or `[`; Markdown starts with `#
-`. A JSONL file has a complete object on its first line and more lines after it. A JSONL file is read line by line,
-other files as a whole.
+The content of a file, not its name, decides its kind. JSON starts with `{` or `[`, and Markdown with a number sign and
+a space; any other file is a table. A JSONL file has a complete object on its first line and more lines after it. A
+JSONL file is read line by line; any other file is read as a whole.
 """
 
 import csv
@@ -51,7 +51,7 @@ def text_of(path: Path) -> str:
 
 
 def json_object(text: str, source: str) -> dict[str, Any]:
-    """Parse a JSON object. Raises InputError, with `source` as the place, for anything else."""
+    """Parse a JSON object. Raises InputError for any other text; the message starts with `source`."""
     try:
         value = from_json(text)  # unlike json.loads, it refuses values that JSON cannot express
     except ValueError as error:
@@ -108,8 +108,8 @@ class Document:
         return _table(self._text())
 
     def where(self, place: Place) -> tuple[int | None, str]:
-        """The line and the dotted key of a place. In a table, the last number in `place` is the row number, counted
-        from 0.
+        """The line and the dotted key of a place. If the document is a table, the last number in `place` is the index
+        of the row, counted from 0.
         """
         if place and isinstance(self.value, Table):
             row = [step for step in place if isinstance(step, int)][-1]
@@ -117,7 +117,7 @@ class Document:
         return self.line or (self._lines.line_of(place) if place else None), dotted(place)
 
     def source(self, place: Place) -> str:
-        """A place in the form for messages: `file:line`, or `file: key`."""
+        """A place as messages give it: `file:line`, or `file: key`."""
         if self.line is not None:
             return f"{self.path}:{self.line}"
         if place and isinstance(self.value, Table):
@@ -235,8 +235,8 @@ class JsonLines:
         self._known: dict[int, dict[str | int, int]] = {}
 
     def line_of(self, place: Place) -> int:
-        """The 1-based line of a value; if the value does not exist, the line of the innermost value around its
-        place.
+        """The line of a value, counted from 1. If the value does not exist, the line of the innermost existing object
+        or array that should contain it.
         """
         at = self._after_space(0)
         for step in place:

@@ -32,7 +32,7 @@ def uneven(times_s: Sequence[float] = (0.0, 0.4, 0.5, 2.0), duration_s: float = 
         ({"fps": 0.0}, "fps"),
         ({"width": 0}, "width"),
         ({"sha256": "abc"}, "sha256"),
-        ({"start_s": 1.0}, "start_s and end_s need each other"),
+        ({"start_s": 1.0}, "only one of start_s and end_s is given"),
         ({"start_s": 2.0, "end_s": 2.0}, "end_s must be after start_s"),
         ({"size": 5}, "size"),
     ],

@@ -227,7 +227,7 @@ def test_ids_are_unique() -> None:
 @pytest.mark.parametrize("target", ["H9", "H1", "E1"])
 def test_hypothesis_can_be_merged_only_into_another_one(target: str) -> None:
     merged = make_hypothesis(verdict="merged", merged_into=target)
-    with pytest.raises(ValidationError, match=f"H1 is merged into {target}, which is not another hypothesis"):
+    with pytest.raises(ValidationError, match=f"H1 is merged into {target}, but no other hypothesis has this id"):
         make_report(hypotheses=(merged,), events=(make_event(),))
 
 
