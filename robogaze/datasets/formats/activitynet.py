@@ -48,7 +48,7 @@ class _Video(ForeignRecord):
 
 
 def recognises(value: Any) -> bool:
-    """An object with a database of objects, or with results in lists."""
+    """An object in which `database` contains objects, or `results` contains lists."""
     if not isinstance(value, dict):
         return False
     database, results = (value.get(kind) for kind in _KINDS)

@@ -33,7 +33,7 @@ _RATE_TOLERANCE_S = 1e-5
 
 @dataclass(frozen=True)
 class AnnotationPart:
-    """One author's annotation of one clip, as a value at a place in a document."""
+    """One author's annotation of one clip. `value` is its content, and `place` says where it is in the document."""
 
     document: Document
     place: Place
@@ -41,7 +41,7 @@ class AnnotationPart:
 
     @property
     def source(self) -> str:
-        """The place in the form for messages."""
+        """Where the part is, as messages give it."""
         return self.document.source(self.place)
 
 
@@ -72,7 +72,8 @@ class AnnotationReader:
 class ExportedReport:
     """A report to export, with the file of its clip.
 
-    `video` is the file relative to the folder that is written to; a part of a video is `file.mp4#t=5.2,10.1`.
+    `video` is the path of the video, relative to the folder in which the export will be written. For a part of a video,
+    it is `file.mp4#t=5.2,10.1`.
     """
 
     report: Report
@@ -91,7 +92,9 @@ def keep_all(report: Report) -> str | None:
 
 
 def leave_out_undecided(report: Report) -> str | None:
-    """Leave out reports that are partial, unscored or undecided: without coverage they would look clean."""
+    """The reason to leave out a report that is partial, unscored or undecided; None for any other report. In a format
+    without coverage, such a report would look clean.
+    """
     state = report.status if report.status != "complete" else report.verdict
     return (
         f"with the state {state}, which the format cannot express"
@@ -104,8 +107,8 @@ def leave_out_undecided(report: Report) -> str | None:
 class ReportWriter:
     """Writes a format.
 
-    `files` makes the files, by name. `why_left_out` gives the reason why a report is left out, or None if the report is
-    kept.
+    `files` makes the content of each file, keyed by the file's name. `why_left_out` gives the reason why a report is
+    left out, or None if the report is kept.
     """
 
     files: Callable[[Sequence[ExportedReport]], Mapping[str, str | bytes]]
@@ -121,7 +124,7 @@ class Format:
 
 
 def span_in_file(span: Span, clip: Clip) -> Span:
-    """A span of a clip in the time of its file; the same span if the clip is the whole file."""
+    """A span of a clip, with times that count from the start of the clip's file instead of the start of the clip."""
     shift_s = clip.start_s or 0.0
     return Span(round(span.start + shift_s, 6), round(span.end + shift_s, 6)) if shift_s else span
 
@@ -135,7 +138,7 @@ def has_constant_rate(clip: Clip) -> bool:
 
 @dataclass
 class ReadLog:
-    """The format that was recognised, and what was skipped or interpreted, filled while annotations are read.
+    """Records, while annotations are read, which format was recognised, and what was skipped or interpreted.
 
     `skipped` has a message for each part that was skipped; the message gives the place.
     """
@@ -150,18 +153,19 @@ class ReadLog:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """A sentence for each kind of thing that was counted, in the order of their first occurrence."""
+        """One sentence for each kind of thing that was counted, in the order in which the kinds first occurred."""
         return tuple(f"{n} {noun if n == 1 else noun + 's'} {rest}" for (noun, rest), n in self._counts.items())
 
 
 @dataclass(frozen=True)
 class ReadingContext:
-    """The context of a format while it reads.
+    """The options and the data that a format uses when it reads annotations.
 
-    `author` is used if a file does not name an author. `clips` are annotations of the same clips, by id. The frame
-    times of `clips` are used if a file has none; without frame times, `fps` is used. `first_frame` is the number of the
-    first frame in tools that count frames. `as_written` accepts what a release's evaluator accepts: unmapped labels,
-    and events without severity, description or valid times (`AnnotatedEvent.written` holds the times).
+    `author` is used if a file does not name an author. `clips` are annotations of the same clips from another source,
+    keyed by clip id. If a file contains no frame times, the frame times of `clips` are used; if these are missing too,
+    `fps` is used. `first_frame` is the number that the annotation tool gives to the first frame. `as_written` accepts
+    what a release's evaluator accepts: unmapped labels, and events without severity, description or valid times
+    (`AnnotatedEvent.written` holds the times).
     """
 
     author: str
@@ -182,7 +186,9 @@ class ReadingContext:
     def time_axis(
         self, clip_id: str, fps: float | None = None, frames: int | None = None, duration_s: float | None = None
     ) -> TimeAxis:
-        """A clip's time axis, from the clip's record and from other data known about the clip. Raises FormatError."""
+        """The time axis of a clip, made from these values. If they are not enough, `clips` and the context's `fps` are
+        used as well. Raises FormatError if the values contradict each other.
+        """
         if fps is not None and frames is not None:
             length_s = frames / fps
             if duration_s is not None and abs(duration_s - length_s) > 1 / fps:
@@ -207,8 +213,8 @@ class ReadingContext:
         return event_type, self.labels.dimension_of.get(event_type) if event_type is not None else None
 
     def map_label(self, label: str, place: Place) -> tuple[str | None, str | None]:
-        """The type and dimension of a label that can name a type or a dimension; without a taxonomy, the label names a
-        type. Raises FormatError.
+        """The ids of the type and the dimension that a label stands for. The label may name a type, or only a
+        dimension; without a taxonomy, it names a type. Raises FormatError.
         """
         if self.labels is None:
             return label, None

@@ -113,14 +113,14 @@ def split(document: Document) -> Iterator[AnnotationPart]:
 
 
 def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
-    """The annotation in the rows of a clip."""
+    """The annotation that the rows of a clip describe."""
     rows: Sequence[NumberedRow] = part.value
     clip = _merged(_Clip, rows, _CLIP_COLUMNS)
     axis = context.time_axis(clip.clip_id, clip.fps, clip.frame_count, clip.duration_s)
     event_rows = [(number, row) for number, row in rows if any(name in row.cells for name in _EVENT_COLUMNS)]
     if event_rows and (len(event_rows) < len(rows) or clip.status == "unscored"):
         raise FormatError(
-            "every row of a clip with events must have an event, and the clip cannot have the status unscored"
+            "if a clip has events, each of its rows must describe an event, and its status cannot be unscored"
         )
     ids = {row.cells["event_id"] for _, row in event_rows if "event_id" in row.cells}
     unused_ids = (f"{number}" for number in count(1) if f"{number}" not in ids)
@@ -142,7 +142,7 @@ def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
 
 
 def _coverage(cell: str, rows: Sequence[NumberedRow], context: ReadingContext) -> Mapping[str, CoverageState]:
-    """The states by dimension. Raises FormatError if the cell is not a coverage."""
+    """The states by dimension. Raises FormatError if the cell is not a valid coverage."""
     place = next(number for number, row in rows if "coverage" in row.cells), "coverage"
     try:
         pairs = [item.split("=") for item in cell.split()]
@@ -151,7 +151,7 @@ def _coverage(cell: str, rows: Sequence[NumberedRow], context: ReadingContext) -
         coverage = _STATES.validate_python(dict(pairs))
     except ValueError as error:
         expected = f"dimension=state, with the states {', '.join(get_args(CoverageState))}"
-        raise FormatError(f"{cell!r} is not a coverage; expected {expected}", place) from error
+        raise FormatError(f"{cell!r} is not a valid coverage; expected {expected}", place) from error
     return context.map_coverage(coverage, place)
 
 

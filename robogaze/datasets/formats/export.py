@@ -18,7 +18,7 @@ _EXPORT_NAMES = {"report": "jsonl", "label_studio": "label-studio"}
 
 @dataclass(frozen=True)
 class Export:
-    """Files by name, the number of clips in them, and the number of clips that were left out, by reason."""
+    """The files by name, the number of clips in them, and the number of clips that were left out for each reason."""
 
     files: Mapping[str, str | bytes]
     clips: int
@@ -32,9 +32,10 @@ def export_writers() -> Mapping[str, ReportWriter]:
 
 
 def export_reports(reports: Sequence[Report], videos: Mapping[str, Path], to: str, folder: Path) -> Export:
-    """Reports in a format, for `folder`. Nothing is written; `videos` gives the file of each clip, by clip id.
+    """Convert reports to a format, without writing files. Paths of videos in the result are relative to `folder`, where
+    the files are to be written; `videos` maps each clip id to the clip's file.
 
-    Raises InputError for an unknown format, MissingExtra if the format needs a package that is not installed.
+    Raises InputError for an unknown format, and MissingExtra if the format needs a package that is not installed.
     """
     writers = export_writers()
     if to not in writers:

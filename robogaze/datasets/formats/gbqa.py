@@ -3,10 +3,11 @@
     {"game_name", "bugs": [{"id", "bug_type", "difficulty", "minimal_reproduction", "observed_fault"}]}
     {"game": {"name"}, "bugs": [{"title", "description", "confidence", "evidence", "tags"}]}
 
-A list belongs to one title, which is the clip's id: the text under a key that ends with `_name` or `_id`, or the `name`
-in the only object that has a `name`. A bug's description is its observed fault (also `actual_behavior`), else its
-description, else its title. The steps that reproduce a bug are `minimal_reproduction` or `test_steps`, a list or a
-single text; in an agent's report, `minimal_reproduction` is inside `evidence`.
+A list belongs to one title, and the title's name is the clip's id. This name is the text under a key that ends with
+`_name` or `_id`, or under the key `name` of an inner object; there must be only one such name. A bug's description is
+its observed fault (also `actual_behavior`), else its description, else its title. The steps that reproduce a bug are
+`minimal_reproduction` or `test_steps`, a list or a single text; in an agent's report, `minimal_reproduction` is inside
+`evidence`.
 
 A bug has a time only if there is a `trace.jsonl` next to an agent's report. The trace gives the step at which each bug
 was reported.
@@ -85,13 +86,13 @@ class _Record(ForeignRecord):
 
 
 def recognises(value: Any) -> bool:
-    """An object with a list of bugs that are objects."""
+    """An object whose key `bugs` contains a list of objects."""
     bugs = value.get("bugs") if isinstance(value, dict) and "no_bugs" not in value else None
     return isinstance(bugs, list) and all(isinstance(bug, dict) for bug in bugs)
 
 
 def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
-    """The annotation of a list of bugs; its events have a span only if a trace gives their step."""
+    """The annotation of a list of bugs. An event has a span only if a trace says at which step the bug was reported."""
     record = parse(_Record, part.value)
     reported_at = bug_steps(part.document.path.with_name(_TRACE)) if "game" in part.value else {}
     events = [_event(bug, number, reported_at, context) for number, bug in enumerate(record.bugs)]
@@ -130,7 +131,7 @@ def _event(bug: _Bug, number: int, reported_at: Mapping[str, int], context: Read
 
 
 def bug_file(name: str, title: str, version: str, bugs: Sequence[Mapping[str, Any]]) -> str:
-    """The text of a `bugs/<version>.json`; each bug has the keys of GBQA."""
+    """The text of a `bugs/<version>.json`. `bugs` are objects with the keys that GBQA uses."""
     head = {"game_name": name, "game_title": title, "bug_version": version, "total_bugs": len(bugs)}
     return json.dumps({**head, "bugs": list(bugs)}, ensure_ascii=False, indent=2) + "\n"
 
@@ -146,7 +147,7 @@ def files(plays: Sequence[ExportedReport]) -> Mapping[str, str | bytes]:
 
 
 def play_files(report: Report, steps: Sequence[PlayedStep]) -> Mapping[str, str]:
-    """The three files on one play, by name."""
+    """The three files about one play, keyed by file name."""
     bugs = [(_bug(event), int(event.offset_s) - 1) for event in report.events]
     facts = report.provenance.media
     name = str(facts.get("environment", report.clip.prompt_id or report.clip.id))

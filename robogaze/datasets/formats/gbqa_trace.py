@@ -15,9 +15,9 @@ from robogaze.datasets.formats.records import ForeignRecord, Whole, parse
 
 
 class PlayedStep(ForeignRecord):
-    """A step of a play, from a line of the `trace.jsonl` that `robogaze play` writes.
+    """A step of a play, read from one line of the `trace.jsonl` that `robogaze play` writes.
 
-    `fault` is the reason why there is no reply, None if there is a reply. `difference` is how the reply differs from
+    `fault` says why the step has no reply; it is None if there is a reply. `difference` says how the reply differs from
     the expected reply.
     """
 
@@ -39,8 +39,8 @@ class _Line(ForeignRecord):
 
 
 def played_steps(path: Path) -> tuple[PlayedStep, ...]:
-    """The steps in the trace of a play, in order. Raises InputError if the file cannot be read, FormatError for a bad
-    line.
+    """The steps in the trace of a play, in order. Raises InputError if the file cannot be read, and FormatError for a
+    bad line.
 
     The initial state is step 0 and is left out.
     """
@@ -49,7 +49,9 @@ def played_steps(path: Path) -> tuple[PlayedStep, ...]:
 
 
 def trace_lines(steps: Sequence[PlayedStep], bugs: Sequence[tuple[Mapping[str, Any], int]]) -> str:
-    """The text of a `trace.jsonl`: each step, followed by the bugs that it led to; `bugs` come with their step."""
+    """The text of a `trace.jsonl`. Each step is followed by the bugs that were found at this step; `bugs` contains each
+    bug together with its step.
+    """
     lines: list[Mapping[str, Any]] = []
     for step in steps:
         said = f"Step {step.step}: {step.command or step.tool} -> {step.message or step.fault or ''}"
@@ -60,7 +62,9 @@ def trace_lines(steps: Sequence[PlayedStep], bugs: Sequence[tuple[Mapping[str, A
 
 
 def bug_steps(path: Path) -> Mapping[str, int]:
-    """The step at which each bug was first reported, by title; empty if the file does not exist or is not a trace."""
+    """The step at which each bug was first reported, keyed by the bug's title. Empty if the file does not exist or is
+    not a trace of GBQA.
+    """
     if not path.is_file():
         return {}
     found: dict[str, int] = {}

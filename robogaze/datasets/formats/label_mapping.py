@@ -1,4 +1,4 @@
-"""Foreign labels, mapped to the types and dimensions of a taxonomy that they mean.
+"""Maps the labels of other tools to the types and dimensions of a taxonomy.
 
 A taxonomy's own words are the ids and names of its types and dimensions, and the codes of its dimensions. Aliases are
 in `aliases.yaml`, next to a domain's other files:
@@ -57,7 +57,7 @@ class Vocabulary:
         return (self.aliases[folded], True) if folded in self.aliases else None
 
     def close_to(self, label: str) -> str | None:
-        """The id with the most similar label; None if none is similar."""
+        """The id whose own label is most similar to this one; None if no label is similar enough."""
         close = get_close_matches(fold(label), self.own, n=1, cutoff=_SIMILARITY)
         return self.own[close[0]] if close else None
 

@@ -7,9 +7,9 @@ converters. The files do not state this number, so the caller gives it.
 A region is one event. The label of a region names a type or a dimension. The text of the region is the description, or
 the label if there is no text. A rating or number named `severity` is the severity.
 
-A clip's id is the task's `clip_id`, else the name of its `video` without the prefix of uploaded files. The author of an
-annotation is the person who completed it; a cancelled annotation is unscored. Predictions are read if a file has no
-annotation.
+A clip's id is the task's `clip_id`. If there is none, the id is the file name of the task's `video`, without the prefix
+that Label Studio gives to uploaded files. The author of an annotation is the person who completed it; a cancelled
+annotation is unscored. Predictions are read if a file has no annotation.
 
 Writes `tasks.json` and the labelling configuration `config.xml`. A region is one span, so an event with several spans
 is several regions. Clips without a constant frame rate and parts of longer videos are left out. A report that is
@@ -88,7 +88,7 @@ class _Completed(ForeignRecord):
 
     @property
     def author(self) -> str | None:
-        """A person's address or number, or a model's version."""
+        """The e-mail address or the number of a person, or the version of a model."""
         if isinstance(self.completed_by, _Person):
             return self.completed_by.email
         return self.model_version if self.completed_by is None else str(self.completed_by)
@@ -110,7 +110,7 @@ def _is_task(value: Any) -> bool:
 
 
 def split(document: Document) -> Iterator[AnnotationPart]:
-    """Each annotation; if there is no annotation, each prediction."""
+    """Each annotation or, if the document contains no annotation, each prediction."""
     listed = isinstance(document.value, list)
     tasks = document.value if listed else [document.value]
     for number, task in enumerate(tasks):
@@ -215,7 +215,9 @@ def files(clips: Sequence[ExportedReport]) -> Mapping[str, str | bytes]:
 
 
 def why_left_out(report: Report) -> str | None:
-    """Leave out clips without a constant frame rate, and parts of longer videos."""
+    """The reason to leave out a clip without a constant frame rate, or a part of a longer video; None for any other
+    clip.
+    """
     if report.clip.start_s is not None:
         return "cut from a longer video, which the format cannot express"
     return None if has_constant_rate(report.clip) else "without the constant frame rate that the format needs"

@@ -2,8 +2,8 @@
 
 The files of a folder that are read, in this order:
 
-files named report.json, at any depth   if there are any, only these: runs of `robogaze score`, of the RoboGaze
-                                        release and of others keep a folder per clip, with other files in it
+files named report.json, at any depth   if there are any, no other files are read: in runs of `robogaze score`, of the
+                                        RoboGaze release and of others, each clip has a folder with other files, too
 reports/*.json                          a run that keeps its reports together; its plays are not read again
 *.json *.jsonl *.csv *.tsv              at any depth
 files named report.md, at any depth     if there are no others
@@ -45,8 +45,8 @@ _RUN_FILES = ("run.json", "manifest.jsonl", "unreadable.json")
 class ReadAnnotations:
     """The annotations of a path.
 
-    `skipped` has a message, which gives the place, for each part that did not fit and for each clip whose video a run
-    could not read. `warnings` are sentences about interpretations, each with a count.
+    `skipped` has a message for each part that did not fit, and for each clip whose video a run could not read; the
+    message gives the place. `warnings` are sentences that say how values were interpreted, and how often.
     """
 
     format: str
@@ -77,13 +77,14 @@ def iter_annotations(
     """The annotations of a report, a file or a folder, in the order of the files' names.
 
     `format` is a name in FORMATS; "auto" recognises the format by the content of the first document. All other
-    documents must be in the same format. `labels` maps labels to a taxonomy. If a file counts in frames and does not
-    give their times, `fps` or the frame times of `clips` are used; the frame times take precedence. `clips` are
-    annotations by clip id, such as the references of predictions. `first_frame` is the number of the first frame if the
-    format does not state this number. `as_written` accepts what a release's evaluator accepts (see `ReadingContext`).
+    documents must be in the same format. `labels` maps labels to a taxonomy. If a file contains frame numbers but not
+    the times of the frames, the times are taken from `clips`, or else computed with `fps`. `clips` are other
+    annotations of the same clips, keyed by clip id; for predictions, they can be the references. `first_frame` is the
+    number of the first frame if the format does not state this number. `as_written` accepts what a release's evaluator
+    accepts (see `ReadingContext`).
 
-    Raises InputError with file, line and key for input that does not fit; a `lenient` reading skips the annotation of
-    that clip and logs it. Two annotations of one clip by one author are always an InputError.
+    Raises InputError with file, line and key for input that does not fit. With `lenient`, the annotation that contains
+    this input is skipped and logged instead. Two annotations of one clip by one author always raise InputError.
     """
     readers = format_readers()
     if format not in (AUTO, *readers):
@@ -131,7 +132,7 @@ class _PathReader:
     seen: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def annotations(self) -> Iterator[ClipAnnotation]:
-        """The annotations, in order."""
+        """The annotations, in the order of the files."""
         found, log = find_files(self.path), self.context.log
         for clip in StoredRun(self.path).unreadable:
             log.skipped.append(f"{self.path / 'unreadable.json'}: {clip.uri}: {clip.reason}")
@@ -201,12 +202,12 @@ def _recognised(document: Document, readers: Mapping[str, AnnotationReader]) -> 
     if fitting:
         raise FormatError(f"fits the formats {' and '.join(fitting)}; give the right format with --format")
     known = ", ".join(readers)
-    raise FormatError(f"is in no known format; to see what does not fit, choose one with --format: {known}")
+    raise FormatError(f"is in no known format; to see why a format does not fit, give it with --format: {known}")
 
 
 @dataclass(frozen=True)
 class AnnotationFiles:
-    """The files to read, relative to `root`, and the number of other files of these kinds."""
+    """The files to read, relative to `root`. `others` counts files with the same suffixes that are not read."""
 
     root: Path
     files: tuple[PurePosixPath, ...]
@@ -218,7 +219,7 @@ def find_files(path: Path) -> AnnotationFiles:
     if path.is_file():
         return AnnotationFiles(path.parent, (PurePosixPath(path.name),))
     if not path.is_dir():
-        raise InputError(f"{path} does not exist; name a file or a folder of reports or annotations")
+        raise InputError(f"{path} does not exist; give a file or a folder that contains reports or annotations")
     files = _candidates(path)
     _check_single_run(path, files)
     rules: tuple[Callable[[PurePosixPath], bool], ...] = (
@@ -239,7 +240,7 @@ def _check_single_run(path: Path, files: Sequence[PurePosixPath]) -> None:
     runs = sorted(file.parts[0] for file in files if len(file.parts) == 2 and file.name == "run.json")
     if runs and not (path / "run.json").is_file():
         raise InputError(
-            f"{path} is not a run folder but holds the runs {', '.join(runs)}; use one of these runs, for "
+            f"{path} is not a run folder, but contains the run folders {', '.join(runs)}; use one of them, for "
             f"example {path / runs[0]}"
         )
 

@@ -1,7 +1,7 @@
 """Strict types for the records of a format.
 
-A record may have more keys than are read. Values are not converted: the text "1" is not accepted as a number, true
-is not accepted as 1, and NaN is not accepted as a time.
+A record may have additional keys, which are ignored. Values are not converted: the text "1" is not accepted as a
+number, true is not accepted as 1, and NaN is not accepted as a time.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,9 @@ Record = TypeVar("Record", bound=ForeignRecord)
 
 
 def parse(record: type[Record], value: Any, place: Place = ()) -> Record:
-    """Validate the value at a place. Raises FormatError with the place of the value that does not fit."""
+    """Validate a value as a `record`; `place` says where the value is in its document. If a part of the value does not
+    fit, raises FormatError with the place of this part.
+    """
     try:
         return record.model_validate(value)
     except ValidationError as error:

@@ -76,7 +76,7 @@ def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
     if clip.n_events not in (None, len(clip.events)):
         raise FormatError(f"there are {len(clip.events)} events", ("n_events",))
     if clip.failure_free not in (None, not clip.events):
-        raise FormatError(f"this contradicts {len(clip.events)} events", ("failure_free",))
+        raise FormatError(f"this value contradicts the number of events: {len(clip.events)}", ("failure_free",))
     axis = context.time_axis(clip.clip_id, clip.fps, clip.frames, clip.duration_s)
     events = []
     for number, event in enumerate(clip.events):

@@ -1,13 +1,13 @@
 """The RoboGaze release: predictions in `<data set>/<video>/report.json`, references in `<video>.json`.
 
-Both are objects with `video_id` and `glitches`. If a glitch has frames, they are used in the same way as in the
-released evaluator: `end_frame` is exclusive. A glitch whose end equals its start covers only the frame at its start (in
-the released evaluator it overlaps nothing). A prediction's report has its frame rate. References have no frame rate:
-read them together with the predictions, or with `fps`.
+Both are objects with `video_id` and `glitches`. If a glitch has frames, they are read as the released evaluator reads
+them: `end_frame` is exclusive. A glitch that ends where it starts covers the one frame at its start; in the released
+evaluator, it overlaps nothing. A prediction's report contains the frame rate of the video. References contain no frame
+rate, so read them together with the predictions, or with `fps`.
 
-A clip's id is `<data set>__<video>`: from `source_dataset` and `source_video_id` of a reference, and from the folders
-of a prediction. The name of the video alone is not used as the id, because the same number means a different clip in
-each data set.
+A clip's id is `<data set>__<video>`. For a reference, the two parts are `source_dataset` and `source_video_id`; for a
+prediction, they are the names of its folders. The name of the video alone is not used as the id, because the same
+number means a different clip in each data set.
 """
 
 from typing import Any, Literal

@@ -1,8 +1,8 @@
-"""A clip's time axis: from seconds and frames to spans.
+"""A clip's time axis, which converts seconds and frame numbers to spans.
 
-Seconds are kept as written. A frame number becomes the time at which the frame is shown: from the clip's frame times if
-they are known, else the number divided by the frame rate. A span of zero length is read as the one frame that is shown
-at that time.
+Seconds are kept as written. A frame number is converted to the time at which the frame is shown. This time is one of
+the clip's frame times if they are known; otherwise, it is the number divided by the frame rate. A span of zero length
+is read as the one frame that is shown at that time.
 """
 
 from bisect import bisect_right
@@ -19,8 +19,8 @@ _RATE_MISSING = "the clip's frame rate is not known; give it with --fps"
 class TimeAxis:
     """The time axis of one clip; None means not known.
 
-    `times_s` are the times of the clip's frames, ascending; they are given together with `duration_s`. `count` counts
-    what the reader should be warned about (`ReadLog.count`).
+    `times_s` are the times of the clip's frames, in ascending order; they are given together with `duration_s`. `count`
+    is called for everything that the user should be warned about (`ReadLog.count`).
     """
 
     count: Callable[[str, str], None]
@@ -50,10 +50,11 @@ class TimeAxis:
         return _span(start, end, end_place)
 
     def frames(self, first: int, end: int, start_place: Place, end_place: Place) -> Span:
-        """The span of the frames from `first` to `end`, exclusive; only the frame `first` if the two are equal.
+        """The span from the frame `first` up to the frame `end`, which is not included. If both are equal, the span of
+        this one frame.
 
-        Raises FormatError for a span that is reversed or extends outside the clip, and if both frame times and rate are
-        unknown.
+        Raises FormatError if the span is reversed or extends outside the clip, or if neither the frame times nor the
+        frame rate are known.
         """
         if first < 0:
             raise FormatError(f"there is no frame {first}", start_place)

@@ -10,10 +10,10 @@ if there is no other description. Attributes are found by name, in upper or lowe
 `glitch_type` or `class`, or else the first select or radio attribute of segments. The description is `description`,
 `comment`, `text` or `notes`; the severity is `severity`. A value is a text, or the id or the text of an option.
 
-Other entries are left out; an entry with a label is refused, because its event would be lost. A clip without segments
-is unscored, because it looks the same whether somebody watched it or not. A clip without segments is clean, however, if
-an entry for the whole file (`z` is empty) has an attribute `clean`; its value must be clean, yes, true or 1. The
-project does not name an author.
+An entry without two times is left out, unless it marks the clip as clean. If it has a label, it is refused, because its
+event would be lost. A clip without segments is clean if an entry for the whole file (`z` is empty) has an attribute
+`clean` with the value clean, yes, true or 1. Otherwise, the clip is unscored, because it looks the same whether
+somebody watched it or not. The project does not name an author.
 
 Writes `via.json`. A segment is one span, so an event with several spans is several segments. A report that is
 incomplete or undecided is a view without entries, which is read as unscored. Parts of longer videos are left out.
@@ -119,7 +119,7 @@ def recognises(value: Any) -> bool:
 def split(document: Document) -> Iterator[AnnotationPart]:
     """Each view of a video.
 
-    The parts have the whole document as their place, because the contents of a view are in several tables.
+    The place of each part is the whole document, because the contents of a view are spread over several tables.
     """
     value = document.value
     if not recognises(value):
@@ -143,7 +143,9 @@ def _attributes(table: Mapping[str, Any]) -> _Attributes:
     attributes = {aid: parse(_Attribute, value, ("attribute", aid)) for aid, value in table.items()}
 
     def named(*names: str) -> list[str]:
-        """The attributes with these names: attributes of segments first, then in the order of the names."""
+        """The ids of the attributes with these names. Attributes of segments come first; otherwise, the order is that
+        of the names.
+        """
         found = [aid for aid, attribute in attributes.items() if attribute.name in names]
         return sorted(
             found,
@@ -220,7 +222,7 @@ class _Entry:
 
     @property
     def place(self) -> Place:
-        """The place in the document."""
+        """Where the entry is in the document."""
         return ("metadata", self.mid)
 
     @property
@@ -229,7 +231,9 @@ class _Entry:
         return len(self.values.z) == 2
 
     def first(self, aids: Sequence[str]) -> tuple[Sequence[str], Place]:
-        """The texts of the first of the given attributes that has a value, and the place of this value."""
+        """The texts of one attribute, and the place of its value. It is the first of these attributes for which the
+        entry has a text.
+        """
         for aid in aids:
             place: Place = (*self.place, "av", aid)
             if aid in self.values.av and (texts := _texts(self.values.av[aid], self.attributes.by_id[aid], place)):
@@ -349,7 +353,7 @@ _CONFIG = {
 
 
 def why_left_out(report: Report) -> str | None:
-    """Leave out parts of longer videos."""
+    """The reason to leave out a clip that is part of a longer video; None for any other clip."""
     return None if report.clip.start_s is None else "cut from a longer video, which the format cannot express"
 
 

@@ -1,12 +1,13 @@
 """VideoGlitchBench and GliDe: `{"video_name", title, "no_bugs", "bugs": [text], "time_nodes": [[[s, e], ...], ...]}`.
 
 One record, or a list of them; `time_nodes[i]` are the intervals of bug i, in seconds. The short keys `video` and
-`intervals` are also read. The title that a clip was recorded in is the only other text whose key has the same ending as
-the clip's key. Without this text, the title is the name of the file's folder. The clip's id is `<title>/<clip>`, so
-that clips with the same name remain distinct, and the title is a field under its key.
+`intervals` are also read. The title that a clip was recorded in is the text under another key that ends with `_name`;
+if the clip's key is `video`, it is the only other text. If there is no such text, the title is the name of the file's
+folder. The clip's id is `<title>/<clip>`, so that clips with the same name remain distinct, and the title is a field
+under its key.
 
-In files that are written, the title is the first part of the id, else the instruction; its key is the domain's id
-followed by `_name`. Dimensions, types and severities are lost.
+In files that are written, the title is the part of the clip's id before the last slash or, if there is no slash, the
+instruction. The key of the title is the domain's id followed by `_name`. Dimensions, types and severities are lost.
 """
 
 import json
@@ -57,7 +58,7 @@ def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
     record = parse(_Record, part.value)
     key = "time_nodes" if "time_nodes" in part.value else "intervals"
     if record.no_bugs == bool(record.bugs):
-        raise FormatError(f"this contradicts {len(record.bugs)} bugs", ("no_bugs",))
+        raise FormatError(f"this value contradicts the number of bugs: {len(record.bugs)}", ("no_bugs",))
     if len(record.intervals) != len(record.bugs):
         raise FormatError(f"there are {len(record.intervals)} entries for {len(record.bugs)} bugs", (key,))
     title = _title(part.value)

@@ -1,7 +1,7 @@
-"""Layouts: reads the folders of clips of other tools as entries of a manifest.
+"""Layouts: read folders of clips from other tools, and list the clips as entries of a manifest.
 
 importer     a path -> its layout -> entries, and what was ignored and why
-base         what a layout is (`FolderLayout`), and what it reads and fills
+base         the types: a layout (`FolderLayout`), the source that it reads, and the result
 table        the layout of tables, and the rows that other layouts read
 tar_files    tar files, read within limits
 

@@ -1,9 +1,9 @@
-"""The types of a layout, its source and its result.
+"""The types for layouts: the layout itself, the source that it reads, and the result.
 
-A layout is one module with a `FolderLayout`: `recognises` decides by the names of a source's files. If the names do not
-decide, it reads one or two of the files; it returns False for anything that it cannot read. `read` adds a manifest
-entry for each clip. Nothing is dropped silently: a file that is neither a clip nor describes one is listed as ignored,
-with the reason.
+A layout is one module with a `FolderLayout`: `recognises` decides by the names of a source's files. If the names are
+not enough, it also reads one or two of the files. It returns False for anything that it cannot read. `read` adds a
+manifest entry for each clip. Nothing is dropped silently: a file that is neither a clip nor describes one is listed as
+ignored, with the reason.
 """
 
 import os
@@ -34,8 +34,9 @@ UNPACKED = ".clips"
 class ImportSource:
     """A path to import: a file, or a folder with all files below it, in the order of their names.
 
-    `files` are relative to `path`; they are empty if `path` is a file. `unnamed` are the escaped names of files that
-    are not UTF-8 and cannot be opened. Names that start with a dot (caches, leftovers of file systems) are skipped.
+    `files` are relative to `path`; they are empty if `path` is a file. `unnamed` are names, in escaped form, that are
+    not UTF-8; their files cannot be opened. Names that start with a dot (caches, leftovers of file systems) are
+    skipped.
     """
 
     path: Path
@@ -103,7 +104,9 @@ class Ignored:
 
 @dataclass(frozen=True)
 class PackedClip:
-    """A clip in an archive: its member name, and its path below the folder it is unpacked to."""
+    """A clip in an archive. `member` is its name in the archive, and `target` is its path below the folder to which
+    clips are unpacked.
+    """
 
     archive: Path
     member: str
@@ -112,7 +115,9 @@ class PackedClip:
 
 @dataclass
 class ImportState:
-    """What has been found so far while a source is read. `packed` are clips in archives, by the path of their entry."""
+    """What has been found so far while a source is read. `packed` contains the clips that are in archives, keyed by the
+    path in their manifest entry.
+    """
 
     entries: list[ManifestEntry] = field(default_factory=list)
     ignored: list[Ignored] = field(default_factory=list)
@@ -121,7 +126,9 @@ class ImportState:
     _handled: set[PurePosixPath] = field(default_factory=set)
 
     def add(self, entry: ManifestEntry, *files: PurePosixPath | str) -> None:
-        """Add a clip, and the files of the source that belong to it: its video, and the files that describe it."""
+        """Add a clip. `files` are the files of the source that belong to the clip: its video, and the files that
+        describe it.
+        """
         self.entries.append(entry)
         self.use(*files)
 
@@ -130,7 +137,7 @@ class ImportState:
         self._handled.update(map(PurePosixPath, files))
 
     def ignore(self, file: PurePosixPath | str, reason: str) -> None:
-        """List a file that is not a clip. Only the first reason for a file counts."""
+        """List a file that is not a clip. A file that is already added, used or listed is not listed again."""
         if PurePosixPath(file) not in self._handled:
             self.use(file)
             self.ignored.append(Ignored(f"{file}", reason))

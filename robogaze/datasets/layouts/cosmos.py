@@ -12,7 +12,7 @@ _VIDEOS, _METAS = "videos", "metas"
 
 
 def recognises(source: ImportSource) -> bool:
-    """Videos in one folder, and a text for at least one of them in the other folder."""
+    """Videos in `videos/`, and a text in `metas/` for at least one of them."""
     return any(source.has(_meta(video)) for video in _videos(source))
 
 

@@ -19,8 +19,8 @@ _ITERATION = re.compile(r"iter_\d+")
 
 
 def recognises(source: ImportSource) -> bool:
-    """Every video is a prediction, a real clip or a merged clip, and there are predictions and at least one
-    other kind.
+    """Every video is a prediction, a real clip or a merged clip. There must be at least one prediction, and at least
+    one video of another kind.
     """
     kinds = {_kind(video) for video in source.videos}
     return "pred" in kinds and len(kinds) > 1 and None not in kinds

@@ -32,8 +32,8 @@ _FALLBACK = "plain"
 class Imported:
     """The clips of a source in the order of their names, its layout, and the files that are not clips.
 
-    `remarks` are sentences about interpretations. `packed` are the clips that must be unpacked (`unpack`) before use,
-    by the path of their entry.
+    `remarks` are sentences that say how something was interpreted. `packed` contains the clips that are in archives,
+    keyed by the path in their entry; `unpack` must unpack them before they can be used.
     """
 
     layout: str
@@ -44,7 +44,7 @@ class Imported:
 
 
 class NoClips(InputError):
-    """Nothing in a path can be imported."""
+    """The path contains nothing that can be imported."""
 
 
 def import_clips(path: Path, layout: str = AUTO) -> Imported:
@@ -60,13 +60,13 @@ def import_clips(path: Path, layout: str = AUTO) -> Imported:
     _ignore_the_rest(source, state, chosen)
     if not state.entries:
         first = f"; {state.ignored[0].file}: {state.ignored[0].reason}" if state.ignored else ""
-        raise InputError(f"{path} has no clip in the layout {chosen.name} ({chosen.summary}){first}")
+        raise InputError(f"the layout {chosen.name} ({chosen.summary}) finds no clip in {path}{first}")
     check_unique_ids(state.entries)
     return Imported(chosen.name, tuple(state.entries), tuple(state.ignored), tuple(state.remarks), state.packed)
 
 
 def with_sha256(imported: Imported) -> Imported:
-    """The same clips with the SHA-256 of their files, so that a file that is replaced later is noticed.
+    """The same clips with the SHA-256 of their files. RoboGaze can then notice that a file was replaced later.
 
     Each file is read once. Raises VideoError for a file that cannot be read.
     """
@@ -85,7 +85,7 @@ def with_unpacked_paths(imported: Imported, folder: Path) -> Imported:
 def unpack(imported: Imported, folder: Path) -> Imported:
     """Write the clips that are in archives to a folder; existing files are overwritten.
 
-    Raises InputError for an archive that changed since it was read, RunError if a file cannot be written.
+    Raises InputError for an archive that changed since it was read, and RunError if a file cannot be written.
     """
     by_archive: dict[Path, list[PackedClip]] = {}
     for clip in imported.packed.values():

@@ -56,7 +56,9 @@ class _Episode(Data):
 
 @dataclass(frozen=True)
 class EpisodeVideo:
-    """An episode seen by one camera: its file, and its part of the file in seconds, None for the whole file."""
+    """An episode seen by one camera. `video` is its file, and `start_s` and `end_s` say where the episode starts and
+    ends in this file, in seconds; both are None for the whole file.
+    """
 
     episode: int
     camera: str
@@ -84,13 +86,16 @@ def read(source: ImportSource, state: ImportState) -> None:
 
 
 def episode_videos(source: ImportSource) -> list[EpisodeVideo]:
-    """The file of every episode and camera; an episode with its own file has no times.
+    """The file of every episode and camera. If a file contains only one episode, `start_s` and `end_s` are None.
 
-    Raises InputError if the description contradicts itself, or does not say which part of a file an episode is.
+    Raises InputError if the description contradicts itself, or does not say where an episode starts and ends in a
+    shared file.
     """
     info = _parse(_Info, _description(source), f"{source.at(INFO)}")
     if not info.cameras or info.video_path is None:
-        raise InputError(f"{source.at(INFO)} names no video; data sets of single images are not read")
+        raise InputError(
+            f"{source.at(INFO)} describes no videos; data sets with single images instead of videos cannot be read"
+        )
     episodes = list(_videos(source, info))
     shared = Counter(episode.video for episode in episodes)
     for episode in episodes:

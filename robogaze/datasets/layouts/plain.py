@@ -1,7 +1,7 @@
 """A folder of videos at any depth, each with an optional sidecar: `cup.mp4` with `cup.txt` or `cup.json`.
 
-Sidecars are read by `robogaze.datasets.manifest`: the text is the instruction; the JSON gives fields of an entry, and
-`prompt`. This layout includes the output of Cosmos-Predict2.5.
+Sidecars are read by `robogaze.datasets.manifest`: a text file contains the instruction; a JSON file contains fields of
+an entry, and may contain `prompt`. This layout includes the output of Cosmos-Predict2.5.
 """
 
 from robogaze.datasets.layouts.base import FolderLayout, ImportSource, ImportState

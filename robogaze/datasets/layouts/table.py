@@ -30,7 +30,7 @@ _OTHER_FIELDS = tuple(name for name in ManifestEntry.model_fields if name not in
 
 @dataclass(frozen=True)
 class ClipRow:
-    """A row of a table, and its place for messages."""
+    """A row of a table. `source` is its place, which messages mention."""
 
     source: str
     cells: Mapping[str, Any]
@@ -58,12 +58,13 @@ def read_rows(path: Path) -> list[ClipRow]:
 
 
 def add_rows(rows: Sequence[ClipRow], table: Path, folder: Path, state: ImportState, inner: PurePosixPath) -> None:
-    """Add an entry for each row. Paths in the rows are relative to `folder`; `inner` is the path of this folder within
-    the source.
+    """Add an entry for each row. Paths in the rows are relative to `folder`; `inner` is the path of `folder` within the
+    source.
     """
     if rows and not any(name in row.cells for row in rows for name in _PATHS):
         raise InputError(
-            f"{table}: no column has the paths of the videos; name this column with one of {', '.join(_PATHS)}"
+            f"{table}: no column contains the paths of the videos; give this column one of these names: "
+            f"{', '.join(_PATHS)}"
         )
     for row in rows:
         path = _first(row, _PATHS)
@@ -84,7 +85,7 @@ def add_rows(rows: Sequence[ClipRow], table: Path, folder: Path, state: ImportSt
 
 
 def entry_fields(row: ClipRow) -> dict[str, Any]:
-    """The fields of an entry that a row gives, without the path."""
+    """The fields of a manifest entry that a row contains, except the path."""
     fields = {name: _as_text(row.cells[name]) for name in _OTHER_FIELDS if name in row.cells}
     instruction = _first(row, _INSTRUCTIONS)
     if instruction is not None:

@@ -1,8 +1,8 @@
 """Tar files, plain or gzipped, read once from start to end, within limits.
 
 Archives are untrusted. Sizes are checked before anything is read or written: every member must be inside the file, and
-sparse members are refused. Compressed content is limited to a multiple of the file's size, and only a small part of it
-is in memory at a time.
+sparse members are refused. Compressed content is limited to a multiple of the file's size. It is read in small pieces,
+and only one piece is in memory at a time.
 """
 
 import gzip
@@ -39,7 +39,7 @@ class _SmallReads:
 
     def read(self, size: int = -1) -> bytes:
         if not 0 <= size <= _HEADER_BYTES:
-            raise _Refused(f"a header claims {size:,} bytes")
+            raise _Refused(f"a header claims to be {size:,} bytes long")
         return self._file.read(size)
 
     def seek(self, to: int, whence: int = 0) -> int:
@@ -103,11 +103,11 @@ def _members(tar: tarfile.TarFile, limit: int, packed: bool) -> Iterator[Member]
         if info.issparse():
             raise _Refused(f"{info.name[:200]!r} is sparse; create the archive without --sparse")
         if info.size < 0 or tar.offset <= previous:
-            raise _Refused(f"{info.name[:200]!r} claims {info.size:,} bytes")
+            raise _Refused(f"{info.name[:200]!r} claims to be {info.size:,} bytes long")
         if info.offset_data + info.size > limit:
             exceeded = f"{MAX_EXPANSION} times the size of the file" if packed else f"the {limit:,} bytes of the file"
             raise _Refused(
-                f"{info.name[:200]!r} claims {info.size:,} bytes; with these bytes, the archive would exceed {exceeded}"
+                f"{info.name[:200]!r} claims to be {info.size:,} bytes long; the archive would then exceed {exceeded}"
             )
         previous = tar.offset
         if info.isreg():

@@ -391,17 +391,20 @@ def test_coverage_is_a_column_and_defaults_to_all_examined(tmp_path: Path) -> No
         (("clip_id,start_sec", "cup,1"), r"unknown column 'start_sec'; the columns are: clip_id, author,"),
         (
             ("clip_id,status,type", "cup,unscored,x"),
-            "every row of a clip with events must have an event, and the clip cannot have the status unscored",
+            "if a clip has events, each of its rows must describe an event, and its status cannot be unscored",
         ),
         (("clip_id,status", "cup,fine"), r":2: status: Input should be 'complete', 'partial' or 'unscored'"),
         (("clip_id,status", "cup,ok"), r":2: status: Input should be 'complete', 'partial' or 'unscored'"),
         (
             ("clip_id,coverage", "cup,x"),
-            r":2: coverage: 'x' is not a coverage; expected dimension=state, with the states exam",
+            r":2: coverage: 'x' is not a valid coverage; expected dimension=state, with the states exam",
         ),
-        (("clip_id,coverage", "cup,x=seen"), r":2: coverage: 'x=seen' is not a coverage"),
-        (("clip_id,coverage", "cup,x=examined x=partial"), r":2: coverage: 'x=examined x=partial' is not a coverage"),
-        (("clip_id,coverage,type", "cup,,a", "cup,x,b"), r":3: coverage: 'x' is not a coverage"),
+        (("clip_id,coverage", "cup,x=seen"), r":2: coverage: 'x=seen' is not a valid coverage"),
+        (
+            ("clip_id,coverage", "cup,x=examined x=partial"),
+            r":2: coverage: 'x=examined x=partial' is not a valid coverage",
+        ),
+        (("clip_id,coverage,type", "cup,,a", "cup,x,b"), r":3: coverage: 'x' is not a valid coverage"),
         (
             ("clip_id,coverage", "cup,x=examined", "cup,x=partial"),
             r":3: coverage: 'x=partial' contradicts 'x=examined'",

@@ -15,7 +15,7 @@ def test_unknown_content_lists_the_known_formats(tmp_path: Path) -> None:
     with pytest.raises(InputError) as refused:
         read_annotations(path)
     known = ", ".join(format_readers())
-    way_out = f"to see what does not fit, choose one with --format: {known}"
+    way_out = f"to see why a format does not fit, give it with --format: {known}"
     assert str(refused.value).startswith(f"{path}: is in no known format; {way_out}")
 
 
@@ -141,7 +141,7 @@ def test_a_folder_of_runs_is_no_run_and_the_error_names_them(tmp_path: Path) -> 
         write(tmp_path / name / "run.json", {})
         write(tmp_path / name / "reports" / "cup.json", report("cup"))
     write(tmp_path / "comparison.json", {})
-    message = f"is not a run folder but holds the runs new, old; use one of these runs, for example {tmp_path}/new"
+    message = f"is not a run folder, but contains the run folders new, old; use one of them, for example {tmp_path}/new"
     with pytest.raises(InputError, match=message):
         find_files(tmp_path)
     assert [annotation.clip_id for annotation in read_annotations(tmp_path / "new").annotations] == ["cup"]

@@ -104,9 +104,9 @@ CHANGES: tuple[Change, ...] = (
     ("report", ("schema_version",), 1, "schema_version", "this report has schema 1"),
     ("report", ("evnts",), [], "evnts", "unknown key"),
     ("robogaze_demo", ("clips", 0, "n_events"), 2, "clips.0.n_events", "there are 1 events"),
-    ("robogaze_demo", ("clips", 0, "failure_free"), True, "clips.0.failure_free", "this contradicts 1 events"),
+    ("robogaze_demo", ("clips", 0, "failure_free"), True, "clips.0.failure_free", "this value contradicts the number"),
     ("robogaze_demo", ("clips", 0, "duration_s"), 8.0, "clips.0", "a duration of 8 s contradicts 64 frames"),
-    ("videoglitchbench", (0, "no_bugs"), True, "0.no_bugs", "this contradicts 1 bugs"),
+    ("videoglitchbench", (0, "no_bugs"), True, "0.no_bugs", "this value contradicts the number of bugs: 1"),
     ("videoglitchbench", (0, "time_nodes"), [], "0.time_nodes", "there are 0 entries for 1 bugs"),
     ("videoglitchbench", (0, "studio_name"), "x", "0", "game_name and studio_name could both be the title"),
     ("gbqa", ("game_name",), GONE, "",
@@ -190,7 +190,7 @@ ROWS = (
     (CSV.replace(",4,", ",6,"), 2, "severity", "Input should be less than or equal to 5"),
     (CSV.replace(",0.75,", ",75,"), 2, "confidence", "Input should be less than or equal to 1"),
     (CSV.replace("pot,,", ",matter,"), 3, "clip_id", "Field required"),
-    (CSV.replace("\npot,,,,", "\ncup,,,,"), None, "", "every row of a clip with events must have an event"),
+    (CSV.replace("\npot,,,,", "\ncup,,,,"), None, "", "if a clip has events, each of its rows must describe an event"),
 )
 
 

@@ -80,7 +80,7 @@ def test_table_row_can_be_a_part_of_a_video(kind: str, tmp_path: Path) -> None:
     ("row", "message"),
     [
         ({"path": 3}, "path or file_name or video or video_path must be the path of a video"),
-        ({"prompt": "Stir"}, "no column has the paths of the videos"),
+        ({"prompt": "Stir"}, "no column contains the paths of the videos"),
         ({"path": "cup.mp4", "prompt": ["Stir"]}, "instruction: "),
         ({"path": "cup.mp4", "layout": "2x2"}, "layout: "),
     ],

@@ -114,7 +114,7 @@ def test_template_with_fields_of_another_version_is_filled_in(tmp_path: Path) ->
     [
         ("v2.1", "v4.0", "'v4.0' is not v2.0, v2.1 or v3.0"),
         ("{video_key}", "{camera}", "cannot be filled in"),
-        ('"dtype": "video"', '"dtype": "image"', "names no video"),
+        ('"dtype": "video"', '"dtype": "image"', "describes no videos"),
         ('"features"', '"feature"', "features: Field required"),
     ],
 )

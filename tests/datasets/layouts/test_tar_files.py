@@ -70,8 +70,8 @@ def negative() -> bytes:
 HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "sparse, 6 GB": (lambda: sparse(6 << 30), "is sparse"),
     "sparse by pax, 6 GB": (lambda: sparse_by_pax(6 << 30), "is sparse"),
-    "claims 6 GB": (lambda: header("c0.mp4", 6 << 30) + bytes(2048), "claims 6,442,450,944 bytes"),
-    "text claims 6 GB": (lambda: header("c0.json", 6 << 30) + bytes(2048), "claims 6,442,450,944 bytes"),
+    "claims 6 GB": (lambda: header("c0.mp4", 6 << 30) + bytes(2048), "claims to be 6,442,450,944 bytes"),
+    "text claims 6 GB": (lambda: header("c0.json", 6 << 30) + bytes(2048), "claims to be 6,442,450,944 bytes"),
     "a name of 6 GB": (lambda: header("x", 6 << 30, tarfile.GNUTYPE_LONGNAME) + bytes(2048), "header claims"),
     "pax of 6 GB": (lambda: header("x", 6 << 30, tarfile.XHDTYPE) + bytes(2048), "header claims"),
     "negative size": (negative, "cannot be read to its end"),
