@@ -74,7 +74,7 @@ def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
     """The annotation of a clip."""
     clip = parse(_Clip, part.value)
     if clip.n_events not in (None, len(clip.events)):
-        raise FormatError(f"there are {len(clip.events)} events", ("n_events",))
+        raise FormatError(f"this value contradicts the number of events: {len(clip.events)}", ("n_events",))
     if clip.failure_free not in (None, not clip.events):
         raise FormatError(f"this value contradicts the number of events: {len(clip.events)}", ("failure_free",))
     axis = context.time_axis(clip.clip_id, clip.fps, clip.frames, clip.duration_s)
