@@ -148,8 +148,8 @@ def _clip_record(entry: ManifestEntry, decoded: DecodedClip) -> Clip:
 async def diagnose(opened: OpenClip, pipeline: Pipeline, models: Models | None = None) -> Report:
     """Run a pipeline over a clip.
 
-    `diagnose` always returns a report, for any answer of a model: `coverage` says what was not examined, and `failures`
-    says why. Raises RunStopped when the run must stop. Errors that the program or the domain causes are also raised.
+    Whatever a model answers, `diagnose` returns a report: `coverage` says what was not examined, and `failures` says
+    why. Raises RunStopped when the run must stop. Errors that the program or the domain causes are also raised.
     """
     clip = opened.clip
     client = ModelClient(pipeline.domain, clip, opened.decoded, models)

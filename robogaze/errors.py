@@ -95,7 +95,8 @@ class VideoError(InputError):
 class DomainError(InputError):
     """The files of a domain are inconsistent.
 
-    `path` and `line` say where; lines count from 1, None means the whole file.
+    `path` and `line` say where the error is. Lines are counted from 1; if `line` is None, the error concerns the whole
+    file.
     """
 
     # All arguments are passed on, so that the error can be pickled: it may come from a worker process.
@@ -133,7 +134,8 @@ class RunError(RobogazeError):
 class RunStopped(RobogazeError):
     """The run stops on purpose; the same command resumes it.
 
-    `at_once` is False if the other clips of the run still send their requests before the run stops.
+    `at_once` says whether the run stops immediately. If it is False, the other clips of the run still send their
+    requests first.
     """
 
     at_once = True
@@ -142,8 +144,8 @@ class RunStopped(RobogazeError):
 class AnswersPending(RunStopped):
     """The answers to a batch of requests are not there yet.
 
-    The message counts the keys in `pending` when it is read, so that it includes requests written after the error was
-    raised.
+    The keys in `pending` are counted only when the message is read, so the message includes requests that were written
+    after the error was raised.
     """
 
     at_once = False
@@ -195,8 +197,8 @@ class BuildFailed(RobogazeError):
 
 
 class BackendError(RobogazeError):
-    """A request to a model got no answer. Each subclass has its own `kind`; an error without a subclass is not
-    retried.
+    """A request to a model got no answer. Each subclass has its own `kind`. A plain BackendError, which belongs to no
+    subclass, is not retried.
     """
 
     kind = FailureKind.REFUSED

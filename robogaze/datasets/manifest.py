@@ -95,8 +95,7 @@ class ManifestEntry(Data):
         return stem_of(self.path.stem)
 
     def id_for(self, content_sha256: str) -> str:
-        """The clip's id: `clip_id`; if it is not given, the stem with 12 hex digits of a hash of the data that
-        distinguish the clip.
+        """The clip's id: `clip_id` if it is given, otherwise the stem and 12 hex digits of a hash.
 
         The hash is computed from the content, the instruction, the checkpoint, the split and the part.
         """
@@ -110,8 +109,9 @@ class ManifestEntry(Data):
 
 
 def stem_of(name: str) -> str:
-    """A file's stem as a clip id: accents are removed, and each run of characters other than letters, digits, `.` and
-    `-` becomes an underscore; `clip` if nothing is left.
+    """A file's stem as a clip id, or `clip` if nothing of the stem is left. Accents are removed. All characters other
+    than letters, digits, `.` and `-` are replaced by an underscore; several such characters in a row become one
+    underscore.
     """
     plain = (character for character in normalize("NFKD", name) if not combining(character))
     safe = "".join(character if character.isalnum() or character in ".-" else "_" for character in plain)
@@ -129,9 +129,10 @@ class UnusableEntry(ManifestEntry):
 
 
 def with_ids(entries: Sequence[ManifestEntry]) -> tuple[ManifestEntry, ...]:
-    """Entries with their stem as `clip_id` if it is unique; entries that share a stem keep None.
+    """The entries, with `clip_id` set to the stem where it is missing and no other entry has this id.
 
-    Entries that share a stem get an id from their content (`ManifestEntry.id_for`), which does not depend on the order.
+    The other entries keep None. Their ids are computed later from their content (`ManifestEntry.id_for`), so that the
+    order of the entries does not change an id.
     """
     names = [(entry.clip_id or entry.stem).casefold() for entry in entries]
     owners: dict[str, set[ManifestEntry]] = {}
@@ -181,7 +182,9 @@ def check_unique_ids(entries: Iterable[ManifestEntry]) -> None:
 
 
 def read_manifest(path: Path) -> tuple[ManifestEntry, ...]:
-    """The entries of a JSONL manifest. Raises InputError with file, line and key, also for a repeated clip_id."""
+    """The entries of a JSONL manifest. Raises InputError with file, line and key if an entry is invalid or repeats a
+    clip_id.
+    """
     entries: list[ManifestEntry] = []
     first: dict[str, int] = {}
     for number, entry in manifest_lines(path):
@@ -209,7 +212,9 @@ def manifest_lines(path: Path, *, growing: bool = False) -> Iterator[tuple[int, 
 
 
 def manifest_text(entries: Sequence[ManifestEntry], folder: Path) -> str:
-    """Entries as the text of a manifest in `folder`; paths become relative to this folder."""
+    """The text of a manifest that lists the entries. The manifest is to be stored in `folder`, so paths are written
+    relative to this folder.
+    """
     lines = []
     for entry in entries:
         initial_frame = None if entry.initial_frame is None else _relative(entry.initial_frame, folder)

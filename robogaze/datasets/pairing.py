@@ -21,7 +21,9 @@ _VIDEO_SUFFIXES = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi")
 
 @dataclass(frozen=True)
 class MatchedIds:
-    """Annotations under the clip ids of the references. `by` counts the matches by key: id, sha256, stem."""
+    """Annotations whose clip ids were replaced by those of the references. `by` counts the matches by key: id, sha256,
+    stem.
+    """
 
     annotations: tuple[ClipAnnotation, ...]
     by: Mapping[str, int]
@@ -32,7 +34,8 @@ class MatchedIds:
 
 
 def match_clip_ids(references: Sequence[ClipAnnotation], annotations: Sequence[ClipAnnotation]) -> MatchedIds:
-    """Give annotations the clip ids of the references of the same clips: by id, then by sha256, then by file stem.
+    """Replace each annotation's clip id by the clip id that the reference of the same clip has. The reference is looked
+    for by id, then by sha256, then by file stem.
 
     A sha256 or a stem matches only if exactly one clip on each side has it, and a stem never matches files that are
     known to differ. An annotation without a match keeps its id.
@@ -76,7 +79,7 @@ def _stem(annotation: ClipAnnotation) -> str:
 
 @dataclass(frozen=True)
 class System:
-    """A system's predictions: its annotation of every clip with a report, by clip id."""
+    """A system's predictions: one annotation for each clip that the system reported on, keyed by clip id."""
 
     name: str
     annotations: Mapping[str, ClipAnnotation]
@@ -92,7 +95,7 @@ class Pairing:
     """The clips that can be scored, in the order of their ids, and the clips that cannot be scored.
 
     `unreferenced` clips have a prediction but no reference; `unfinished` clips have a reference that is not complete.
-    `left_out` are the parts of files that could not be read, each with its place.
+    `left_out` lists the parts of files that could not be read, and says where each of them is.
     """
 
     references: tuple[ClipAnnotation, ...]
@@ -105,8 +108,9 @@ class Pairing:
 def pair(references: Sequence[ClipAnnotation], systems: Sequence[System], *, mixed: bool = False) -> Pairing:
     """Pair references and predictions by clip id.
 
-    Raises InputError if a clip has two references, if both sides know the clip's file and the files differ, or if no
-    clip is on both sides. Without `mixed`, labels from different taxonomies are also an error.
+    Raises InputError if a clip has two references, if a reference and a prediction of one clip give different sha256
+    values, if no reference is complete, or if no clip has both a reference and a prediction. Without `mixed`, labels
+    from different taxonomies are also an error.
     """
     by_clip = _by_clip(references)
     for system in systems:

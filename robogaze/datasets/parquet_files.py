@@ -10,7 +10,7 @@ from robogaze.errors import InputError, MissingExtra
 
 
 def read_parquet(path: Path, skip: str | None = None) -> list[dict[str, Any]]:
-    """The rows of a Parquet file, without the columns whose names start with `skip`.
+    """The rows of a Parquet file. Columns whose names start with the prefix given as `skip` are left out.
 
     Raises InputError if the file is not a Parquet file, MissingExtra without pyarrow.
     """
@@ -27,7 +27,9 @@ def read_parquet(path: Path, skip: str | None = None) -> list[dict[str, Any]]:
 
 
 def parquet_bytes(columns: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> bytes:
-    """Rows as a Parquet file. `columns` gives each column's type (string, double, int64, bool), even without rows."""
+    """Rows as a Parquet file. `columns` gives each column's type (string, double, int64, bool), so that the file has
+    typed columns even if there are no rows.
+    """
     arrow, parquet = _pyarrow()
     schema = arrow.schema([(name, arrow.type_for_alias(kind)) for name, kind in columns.items()])
     table = arrow.Table.from_pylist([dict(row) for row in rows], schema=schema)

@@ -14,8 +14,8 @@ Row = TypeVar("Row", bound=BaseModel)
 
 
 def read_rows(path: Path, kind: type[Row]) -> Iterator[tuple[str, Row]]:
-    """Every row as a record, with its place. Raises InputError with file, line and key for a value that does not
-    fit.
+    """The place (such as `clips.csv:3`) and the record of each row. Raises InputError with file, line and key for a
+    value that does not fit.
     """
     for source, cells in table_rows(path):
         try:
@@ -26,7 +26,7 @@ def read_rows(path: Path, kind: type[Row]) -> Iterator[tuple[str, Row]]:
 
 
 def table_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The cells of every row by column, with the place of the row.
+    """The place (such as `clips.csv:3`) and the cells of each row. The cells are keyed by column.
 
     Cells of CSV and TSV files are texts; empty cells are left out. Raises InputError for a file that is not a table.
     """

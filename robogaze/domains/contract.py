@@ -1,12 +1,12 @@
 """The contract of an answer: a type that checks it, and the JSON schema that the model is sent.
 
 Everything in the schema is bounded, so that a model that decodes under a grammar can always finish and cannot fill the
-context. Text is bounded by a pattern and not by `maxLength`. The reason is that grammar backends accept different text
-under `maxLength` (control characters that are not JSON). The check allows longer texts and lists than the schema.
-Therefore a server without grammars is not asked again only because its answer has one sentence too many.
+context. Text is bounded by a pattern and not by `maxLength`, because under `maxLength` some grammar backends let a
+model write control characters, which are not valid JSON. The check allows longer texts and lists than the schema.
+Therefore, an answer from a server without grammars is not rejected if it is merely one sentence too long.
 
-In their front matter, the prompts of a domain declare the part of their answer that depends on the domain, with five
-kinds:
+In their front matter, the prompts of a domain declare the part of their answer that depends on the domain. A
+declaration combines these five kinds of value:
 
     answer:
       goal: text                                  a sentence or two
@@ -87,7 +87,7 @@ def list_of(kind: Any, limit: int = LIST_LIMIT, least: int = 0) -> Any:
 
 
 def record(name: str, fields: dict[str, Any]) -> type[Answer]:
-    """The type of a record whose fields are all required, from a declaration in front matter.
+    """The type of a record that is declared in front matter. All fields of the record are required.
 
     The same declaration gives the same type. Raises ValueError for an unknown kind and for an invalid field name.
     """

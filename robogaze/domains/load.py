@@ -33,10 +33,10 @@ def default_domain() -> str:
 
 
 def find_domain(name_or_path: str | Path) -> Path:
-    """The folder of a domain; a Path is never a name.
+    """The folder of a domain. A str can be the name of a built-in domain or a path; a Path is always a path.
 
-    Raises InputError with the known names if the domain does not exist, DomainError if a link in the folder leads out
-    of it.
+    Raises InputError, which lists the known names, if the domain does not exist. Raises DomainError if a link in a
+    user's folder leads out of this folder.
     """
     known = domain_folders()
     if isinstance(name_or_path, str) and name_or_path in known:

@@ -1,7 +1,7 @@
 """A domain: what to look for and how to ask, as data.
 
 Dimensions with event types, each with a definition; the severity levels; pipelines; agents; prompts; a judge. All parts
-of a domain are read from files, and the code never names their content.
+of a domain are read from files. The code does not mention any particular dimension or event type.
 """
 
 from collections.abc import Iterator, Mapping
@@ -34,9 +34,10 @@ class Confusion(Data):
 class SpanConvention(Data):
     """What the span of an event of one type covers, and where it starts and ends.
 
-    The span covers the moments in which something appears, vanishes or jumps (appearance), becomes different (change),
-    is done (act), or is the case (state). For an outcome, the span covers the time in which the result should be
-    visible (outcome). `starts` and `ends` each name a moment, without a full stop.
+    `covers` says what the span covers: the moments in which something appears, vanishes or jumps (`appearance`), the
+    moments in which something becomes different (`change`), an action while it is done (`act`), a condition while it
+    lasts (`state`), or the time in which a result should be visible (`outcome`). `starts` and `ends` describe the first
+    and the last moment of the span; the descriptions have no full stop at the end.
     """
 
     covers: Literal["appearance", "change", "act", "state", "outcome"]
@@ -90,8 +91,8 @@ class SeverityLevel(Data):
 class Taxonomy(Data):
     """The content of taxonomy.yaml.
 
-    `cascade` says how many events one cause makes. `not_annotated` are sentences about visible things that are not
-    events.
+    `cascade` is the rule for how many events to report if one cause has several visible effects. `not_annotated` are
+    sentences about visible things that are not events.
     """
 
     schema_version: Literal[1]
@@ -140,7 +141,9 @@ def _fault(message: str, *at: str | int) -> InitErrorDetails:
 
 
 class StageSpec(Data):
-    """A stage of a pipeline with its parameters, as written, and their lines in the file."""
+    """A stage of a pipeline. `parameters` are the stage's parameters as the file gives them, and `lines` are the
+    numbers of the lines in which they are written.
+    """
 
     name: str
     parameters: dict[str, Any]
@@ -172,8 +175,8 @@ class AgentSpec(Data):
     `recent_steps` at a time; without it, only the last `steps_without_memory` are shown. `verification` is None if
     claims are reported without verification. A play ends after `loop_steps` equal steps, or after `failures_in_a_row`
     failures in a row. Between two steps at most `readings_in_a_row` documents are read. Only `shown_characters`
-    characters of a document, a message or a value of the state are shown. At most `shorten_replays` replays are used to
-    shorten the commands of a report.
+    characters of a document, a message or a value of the state are shown. To find a shorter list of commands that still
+    shows a reported fault, at most `shorten_replays` replays are made.
     """
 
     schema_version: Literal[1]
@@ -203,9 +206,9 @@ class AgentSpec(Data):
 class DomainFile(Data):
     """The content of domain.yaml.
 
-    `default` marks the built-in domain that is used if none is given. For prompts, `summary` says in a few words what
-    a clip of this domain shows, and `clip_text` names the text that comes with a clip (its `instruction`). A domain
-    without a `default_pipeline` is for reports that no pipeline makes.
+    `default` marks the built-in domain that is used if none is given. For prompts, `summary` says in a few words what a
+    clip of this domain shows, and `clip_text` names the text that comes with a clip (its `instruction`). A domain
+    without a `default_pipeline` is for reports that are not made by a pipeline, such as reports of plays.
     """
 
     schema_version: Literal[1]

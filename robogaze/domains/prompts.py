@@ -1,8 +1,8 @@
 """The prompts of a domain, rendered strictly.
 
 A prompt is a Jinja template `NAME.md.j2` in a sandbox (`robogaze.domains.sandbox`). A prompt is looked up in the
-domain's own folder first, then in the shared folders. If a prompt uses a variable that its stage does not provide, this
-is an error when the pipeline is built. Front matter may declare the part of the answer that depends on the domain
+domain's own folder first, then in the shared folders. Building a pipeline fails if one of its prompts uses a variable
+that its stage does not provide. Front matter may declare the part of the answer that depends on the domain
 (`robogaze.domains.contract`).
 """
 
@@ -40,7 +40,9 @@ _RENDERING = (
 
 
 def quoted(value: Any) -> str:
-    """A value as JSON on one line; prompts mark text from users, videos and models as data in this way."""
+    """A value as JSON on one line. Prompts use this form for text from users, videos and models, so that a model can
+    recognise the text as data.
+    """
     return "".join(_ENCODER.iterencode(value))
 
 

@@ -14,8 +14,9 @@ from jinja2.exceptions import SecurityError
 class RenderLimits:
     """The limits of one rendering.
 
-    An iteration of a loop, a call, a filter and a printed value are one step each (a long iteration several).
-    `characters` limits the length of the result, and `made` that of all texts made on the way.
+    Each iteration of a loop, call, filter and printed value counts as one step; an iteration of a loop with a long body
+    and a filter for a list count as several. `characters` limits the length of each text that is made, including the
+    result. `made` limits the total length of all these texts.
     """
 
     steps: int = 200_000
@@ -63,7 +64,9 @@ def meter() -> RenderMeter:
 
 @contextmanager
 def metered(limits: RenderLimits) -> Iterator[None]:
-    """Count what templates do in this block, and stop it at the limits."""
+    """Count the steps and characters of all templates in this block. A template that exceeds the limits raises
+    SecurityError.
+    """
     token = _METER.set(RenderMeter(limits))
     try:
         yield
@@ -72,7 +75,9 @@ def metered(limits: RenderLimits) -> Iterator[None]:
 
 
 def concat(parts: Iterable[str]) -> str:
-    """The parts as one text, counted. Raises SecurityError if it is longer than the limit."""
+    """The parts joined into one text. The parts count as steps, and the text counts towards the limits of the
+    rendering. Raises SecurityError if a limit is exceeded.
+    """
     count = meter()
     found, length = [], 0
     try:

@@ -9,8 +9,8 @@ import robogaze
 
 
 def resource_folder(name: str) -> Path:
-    """The folder of data with a name, such as "prompts". Raises FileNotFoundError if the installation lacks this
-    folder.
+    """The folder of data that is called `name`, such as "prompts". Raises FileNotFoundError if the installation lacks
+    this folder.
     """
     package = Path(robogaze.__file__).parent
     candidates = (package / "_resources" / name, package.parent / name)

@@ -1,9 +1,9 @@
 """The template language of prompts: a subset of Jinja that reads its variables and does nothing else.
 
-A domain folder may come from anybody, so a template is data. A template can print, branch, loop and include. It cannot
-read an attribute that begins with an underscore, call anything but its own macros and a few methods of texts and
-mappings, or change anything. A rendering has limits on steps, characters and time (`robogaze.domains.render_limits`),
-which also apply to the constants that Jinja computes when it compiles a template.
+A domain folder may come from anybody, so a template is data. A template can print, branch, loop and include. It can
+call only its own macros, `range`, `loop.cycle`, and a few methods of texts and mappings. It can neither read an
+attribute that begins with an underscore nor change anything. A rendering has limits on steps, characters and time
+(`robogaze.domains.render_limits`), which also apply to the constants that Jinja computes when it compiles a template.
 
 Everything that is not allowed raises `jinja2.exceptions.SecurityError` at its line of the template.
 """
@@ -127,8 +127,8 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
         return _guarded(tree)
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """Whether a template may read an attribute: no attribute with a leading underscore may be read, and only a few
-        methods.
+        """Whether a template may read an attribute. It may not read attributes with a leading underscore, nor methods
+        that it may not call.
         """
         if not super().is_safe_attribute(obj, attr, value):
             return False

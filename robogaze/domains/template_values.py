@@ -1,4 +1,4 @@
-"""The operators, comparisons, filters and tests of prompts, all of them counted.
+"""The operators, comparisons, filters and tests that prompts can use, and the counting of their steps and texts.
 
 Operations whose result could have any size, or that could compare nested lists without end, have bounded versions
 here; the rest are Jinja's.
@@ -51,7 +51,7 @@ class _CountedSized(_Counted):
 
 @pass_context
 def counted(context: Context, values: Any, weight: int) -> Any:
-    """The values of a loop, counted; `weight` is the number of steps of an iteration."""
+    """The values of a loop. Each iteration counts as `weight` steps."""
     iter(values)  # raises TypeError for a value that is not iterable, and UndefinedError for a missing one
     kind = _CountedSized if isinstance(values, Sized) else _Counted
     return kind(values, weight)
@@ -68,12 +68,12 @@ def compared(context: Context, value: Any) -> Any:
     """An operand of a comparison. Raises SecurityError for nested lists, whose comparison could run without end."""
     if isinstance(value, jinja2.Undefined) or _is_flat(value):
         return value
-    raise SecurityError(f"compares a {type(value).__name__} that holds other values; compare texts and numbers")
+    raise SecurityError(f"compares a {type(value).__name__} with nested values; compare texts and numbers only")
 
 
 @pass_context
 def searched(context: Context, value: Any) -> Any:
-    """The right operand of `in`; of a mapping only the keys are compared."""
+    """The right operand of `in`. If it is a mapping, only its keys are searched, so its values may be nested."""
     return value if isinstance(value, Mapping | KeysView) else compared(context, value)
 
 
@@ -82,7 +82,7 @@ def key(context: Context | None, value: Any) -> Any:
     """A key of a mapping. Raises SecurityError unless it is a text or a number."""
     if value is None or isinstance(value, _PLAIN):
         return value
-    raise SecurityError(f"a key is a text or a number, not a {type(value).__name__}")
+    raise SecurityError(f"a key must be a text or a number, not a {type(value).__name__}")
 
 
 def _is_flat(value: Any) -> bool:
@@ -131,7 +131,7 @@ def bounded(value: Any) -> Any:
 
 
 def added(left: Any, right: Any) -> Any:
-    """The value of `left + right`, counted."""
+    """The value of `left + right`. The length of a text or a list counts towards the limits of the rendering."""
     if isinstance(left, str) and isinstance(right, str):
         meter().text(len(left) + len(right))
     elif isinstance(left, list | tuple) and isinstance(right, list | tuple):
@@ -177,7 +177,7 @@ def _replace(value: Any, old: Any, new: Any) -> str:
 def _round(value: Any, precision: int = 0, method: str = "common") -> Any:
     numbers("round", value, precision)
     if not 0 <= precision <= _MOST_DIGITS:
-        raise SecurityError(f"rounds to 0 to {_MOST_DIGITS} places, not {precision}")
+        raise SecurityError(f"the precision of 'round' must be between 0 and {_MOST_DIGITS}, not {precision}")
     return FILTERS["round"](value, precision, method)
 
 

@@ -38,14 +38,18 @@ _SCALARS = {"int": "whole number", "float": "number", "bool": "boolean", "null":
 
 @dataclass(frozen=True)
 class YamlText:
-    """Parsed YAML; `lines` maps the path of every key (keys and indices) to its 1-based line."""
+    """Parsed YAML. `lines` gives the line of every key and list item, counted from 1; its keys are paths such as
+    `("stages", 0, "name")`.
+    """
 
     path: Path
     content: Any
     lines: Mapping[Key, int] = field(repr=False)
 
     def fault(self, message: str, key: Key = ()) -> DomainError:
-        """An error that names the file and the line of the key, or of its nearest parent with a line."""
+        """An error that names the file and the line of the key. If the line of the key is not known, the error names
+        the line of the nearest parent whose line is known.
+        """
         while key and key not in self.lines:
             key = key[:-1]
         return DomainError(message, self.path, self.lines.get(key))
@@ -139,7 +143,7 @@ def _check_nodes(root: yaml.Node, loader: Any, path: Path, first_line: int) -> N
         """The number of values and the depth of a node, with aliases expanded."""
         line = _line(node) + first_line
         if id(node) in open_:
-            raise DomainError("an alias is inside the value that it names", path, line)
+            raise DomainError("an alias refers to a value that contains the alias", path, line)
         if id(node) not in sizes:
             open_.add(id(node))
             parts = [measure(part) for part in _parts(node)]

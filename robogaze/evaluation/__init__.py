@@ -1,22 +1,22 @@
 """Predictions scored against references, from reports alone.
 
 evaluate.py    robogaze.evaluate: read, pair, judge, score
-systems.py     every system of a pairing: judged, matched, estimated, compared
-comparisons.py systems against each other, or against a baseline
+systems.py     judges, matches, scores and compares the systems of a pairing
+comparisons.py compares systems with each other, or with a baseline
 clip_fields.py the fields that results are broken down by
 results.py     what an evaluation returns
 config.py      options, and conventions of matching
-clip_rows.py   one clip under one system as rows of counts
-tables.py      the rows of a corpus
-estimates.py   rows to metrics with intervals, and usage per clip
-released.py    the released evaluators on the same annotations
-robustness.py  the scores of two judges compared
+clip_rows.py   counts one clip under one system in rows of numbers
+tables.py      the tables of these rows for a corpus
+estimates.py   computes metrics with intervals, and the usage per clip
+released.py    applies the released evaluators to the same annotations
+robustness.py  compares the scores under two judges
 
-bugs.py          reports of plays against lists of bugs: read, judge, score
-plays.py         plays with the bugs of the build that was played
-bug_matching.py  which report is which bug
+bugs.py          reads, judges and scores the bug reports of plays
+plays.py         plays, with the documented bugs of the build that was played
+bug_matching.py  which report describes which bug
 bug_scores.py    recall, precision and F1
-bug_results.py   what it returns
+bug_results.py   what an evaluation of bug reports returns
 """
 
 from typing import TYPE_CHECKING

@@ -5,8 +5,8 @@ assignment with the largest sum of similarities is chosen. The assignment does n
 
 The released evaluator goes through the reports in order. This evaluator matches a report to the most similar of all
 bugs. Two conditions must hold: the similarity is at least the threshold, and no earlier report is matched to this bug.
-The critic of this evaluator names the bug. The critic can name a bug that does not exist; this bug then counts as
-found. In this module, every pair is judged, so no critic names a bug.
+The critic of this evaluator (a model) chooses the bug itself. If the critic chooses a bug that does not exist, this bug
+counts as found. In this module, every pair is judged, so no critic chooses a bug.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,9 @@ class BugConvention:
     def match(
         self, bugs: Sequence[AnnotatedEvent], reports: Sequence[AnnotatedEvent], similarity: Matrix
     ) -> tuple[Match, ...]:
-        """The matches, in the order of the bugs; `similarity` has shape (bugs, reports) and no NaN."""
+        """The matches, in the order of the bugs. `similarity` must have the shape (bugs, reports) and must not contain
+        NaN.
+        """
         no_time = np.full(similarity.shape, np.nan)
         possible = np.where(similarity >= self.threshold, similarity, 0.0)
         if self.in_order:

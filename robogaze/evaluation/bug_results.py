@@ -10,11 +10,11 @@ from robogaze.judges.base import DescriptionPair
 
 @dataclass(frozen=True)
 class JudgedReport:
-    """A report, and the `bug` that it is matched to; None if it is matched to no bug.
+    """A report, and the bug that it is matched to. `bug` is None if the report is matched to no bug.
 
-    `similarity` is the similarity with the most similar bug. `duplicate` is the bug that an unmatched report describes
-    again, None if it describes no bug. `reproduced` says whether the reported steps showed the bug again, None if that
-    is not known.
+    `similarity` is the similarity with the most similar bug. If an unmatched report describes a documented bug,
+    `duplicate` is this bug; otherwise, `duplicate` is None. `reproduced` says whether the bug appeared again when the
+    reported steps were repeated; it is None if that is not known.
     """
 
     system: str
@@ -31,11 +31,11 @@ class JudgedReport:
 class BugScores:
     """What plays found, as counts and shares.
 
-    `found_in_any` is the share of bugs that at least one play found, with Wilson's interval. This share is the measure
-    for sessions with the memory of earlier sessions, because these sessions do not report a known bug again. `recall`
-    has an interval over bugs, each with all its plays (Wilson's if each bug was played once). `precision` has Wilson's
-    interval over reports. `recall_over_environments`, `precision_over_environments` and `f1` have intervals over
-    environments, which need at least two environments.
+    `found_in_any` is the share of bugs that at least one play found, with Wilson's interval. Use this share to measure
+    sessions that remember earlier sessions, because these sessions do not report a known bug again. The interval of
+    `recall` treats all plays of a bug as one unit; if each bug was played once, it is Wilson's interval. `precision`
+    has Wilson's interval over reports. `recall_over_environments`, `precision_over_environments` and `f1` have
+    intervals over environments. These intervals are computed only if there are at least two environments.
     """
 
     plays: int
@@ -78,9 +78,10 @@ class FoundBug:
 class SystemBugs:
     """The scores of a system.
 
-    `counts` are the missing, unscored, partial and unjudged plays, and the reports that were left out because they did
-    not reproduce. `by_step` has the scores of the reports made within a number of steps, in plays with at least this
-    budget. `by_setting` has the scores of plays with the same settings; it is empty if no setting differs.
+    `counts` gives the numbers of missing, unscored, partial and unjudged plays, and the number of reports that were
+    left out because they are not known to reproduce. For several numbers of steps, `by_step` has the scores of the
+    reports that were made within this number of steps. It covers only plays whose budget was at least this number.
+    `by_setting` has the scores of plays with the same settings; it is empty if no setting differs.
     """
 
     name: str
@@ -94,7 +95,7 @@ class SystemBugs:
 
 @dataclass(frozen=True)
 class BugEvaluation:
-    """The result of `evaluate_bugs`; `setting` names what the plays of `by_setting` are grouped by."""
+    """The result of `evaluate_bugs`; `setting` lists the settings by which the plays in `by_setting` are grouped."""
 
     convention: str
     threshold: float

@@ -26,9 +26,10 @@ STEPS = (50, 100, 200, 500)
 
 @dataclass(frozen=True)
 class JudgedPlay:
-    """A play with the similarities of its bugs and reports, shape (bugs, reports); NaN for a failed judgement.
+    """A play, and the similarity of each of its bugs to each of its reports.
 
-    `rules` say which report is matched to which bug.
+    `similarity` has the shape (bugs, reports), and is NaN where a judgement failed. `rules` say which report is matched
+    to which bug.
     """
 
     of: Play
@@ -42,7 +43,9 @@ class JudgedPlay:
 
     @cached_property
     def reports(self) -> tuple[JudgedReport, ...]:
-        """The reports of a play in which every judgement was made, each with the bug that it is matched to."""
+        """The reports, each with the bug that it is matched to. This property is only for plays in which every
+        judgement was made.
+        """
         bugs, reports = self.of.bugs, self.of.reports
         matches = {match.prediction: match.reference for match in self.rules.match(bugs, reports, self.similarity)}
         found = []
@@ -71,7 +74,7 @@ class JudgedPlay:
         return {report.bug for report in self.reports if report.bug is not None}
 
     def until(self, step: int) -> "JudgedPlay":
-        """The play with only the reports whose evidence was complete by this step."""
+        """The play without the reports whose evidence was completed only after this step."""
         assert self.of.annotation is not None
         spans = [report.spans for report in self.of.reports]
         early = [number for number, shown in enumerate(spans) if shown and shown[-1].end <= step + 1]

@@ -40,12 +40,12 @@ async def evaluate_bugs_async(
     """Score the bug reports of plays against lists of bugs.
 
     `references` are bug files, one for each environment. `predictions` are run folders of `robogaze play`, or reports
-    of GBQA's agent (JSON or Markdown), named as in `robogaze.evaluate`. A play is scored against the list with the name
-    of its environment. A play of a build is scored against the bugs in this build. `by` names the settings of plays by
-    which the scores are broken down; by default, all settings that differ. The other arguments are the same as the
-    arguments of `evaluate`.
+    of GBQA's agent (JSON or Markdown); systems are named in the same way as in `robogaze.evaluate`. A play is scored
+    against the list of bugs of its environment. If the environment was built with only some of these bugs, only they
+    count. `by` names the settings of plays by which the scores are broken down; by default, all settings that differ.
+    The other arguments are the same as in `evaluate`.
 
-    Raises InputError for a file that cannot be read, for a convention that is not for bugs, and if no play has a list.
+    Raises InputError if a file cannot be read, if the convention is not for bugs, or if no play has a list of bugs.
     """
     rules = CONVENTIONS.load(convention)
     if not isinstance(rules, BugConvention):

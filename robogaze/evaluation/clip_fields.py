@@ -13,7 +13,9 @@ DURATION_BANDS_S = {"<=15 s": 15.0, "15-40 s": 40.0, "40-80 s": 80.0, ">80 s": i
 
 
 def field_of(clip: ClipAnnotation, field: str) -> str:
-    """A clip's value of a field, or its duration band; empty if the clip has no value."""
+    """The value that a clip has in a field, which is the duration band for the field `duration`. Empty if the clip has
+    no value.
+    """
     return duration_band(duration_s(clip)) if field == DURATION else clip.fields.get(field, "")
 
 
@@ -25,7 +27,9 @@ def duration_band(seconds: float | None) -> str:
 
 
 def field_values(clips: Sequence[ClipAnnotation], field: str) -> list[str]:
-    """The values that occur, sorted; bands from short to long; the empty value first."""
+    """The values of a field that occur in the clips, sorted; duration bands are sorted from short to long. The empty
+    value comes first.
+    """
     order = {band: place for place, band in enumerate(DURATION_BANDS_S)}
     return sorted({field_of(clip, field) for clip in clips}, key=lambda value: (order.get(value, -1), value))
 

@@ -1,6 +1,6 @@
-"""One clip under one system: matched, and counted in rows of numbers.
+"""Matches the events of one clip under one system, and counts the result in rows of numbers.
 
-Only the rows of a clip are kept, so a corpus of any size is a table.
+Only these rows are kept, so the result for a corpus is a table with a row for each clip.
 """
 
 from collections.abc import Sequence
@@ -45,15 +45,15 @@ class Groups:
 class ClipRows:
     """The counts of one clip under one system.
 
-    `judged` is False if a judgement failed that could change the matching or the score of a match. A failed judgement
+    `judged` is False if a failed judgement could have changed the matching or the score of a match. A failed judgement
     of two events that do not overlap in time changes nothing, except when the convention ignores time. For a clip that
     is not judged, `base` keeps only the columns that need no judge; the clip's events are excluded from the other
-    estimates. `worst` and `best` are the lowest and highest score of the descriptions that is possible, for any result
-    of the failed judgements and any matching.
+    estimates. `worst` and `best` are the lowest and the highest score that the descriptions could have, whatever the
+    failed judgements would have said and however the events are matched.
 
     `unknown` marks the pairs whose similarity is missing but needed by the analysis of errors (see `ErrorAnalysis`).
     `by_bonus` has one row for each of DIMENSION_BONUSES. `repaired` has the F1_COLUMNS after each kind of error is
-    repaired, `errors` the number of errors of each kind. The breakdowns have the shapes of `metrics.breakdown`.
+    repaired. `errors` has the number of errors of each kind. The breakdowns have the shapes of `metrics.breakdown`.
     """
 
     judged: bool
@@ -117,7 +117,8 @@ def count_clip(
 
 
 def matchable(reference: ClipAnnotation, prediction: ClipAnnotation | None, weighting: Weighting) -> NDArray[np.bool_]:
-    """Which pairs can be matched, shape (reference events, predicted events): pairs that overlap in time.
+    """Which pairs can be matched: those that overlap in time. The result has the shape (reference events, predicted
+    events).
 
     If time has no weight, all pairs can be matched. A predicted event that the reference cannot judge is never matched.
     """
@@ -130,7 +131,7 @@ def matchable(reference: ClipAnnotation, prediction: ClipAnnotation | None, weig
 def base_row(
     reference: ClipAnnotation, prediction: ClipAnnotation | None, similarity: Matrix, config: EvaluationConfig
 ) -> Matrix:
-    """`ClipRows.base` alone. This row counts no groups, so the events may have any label."""
+    """`ClipRows.base` alone. Nothing is counted by dimension or type, so the events may have any label."""
     similarity = mask_unjudgeable(reference, prediction, similarity)
     events = prediction.findings if scored(prediction) else ()
     iou, failed = _overlap(reference, events, similarity, config.weighting)
@@ -142,7 +143,7 @@ def base_row(
 
 
 def mask_unjudgeable(reference: ClipAnnotation, prediction: ClipAnnotation | None, similarity: Matrix) -> Matrix:
-    """The similarities with 0 for predicted events that the reference cannot judge (see `metrics.tally`)."""
+    """The similarities, set to 0 for every predicted event that the reference cannot judge (see `metrics.tally`)."""
     if not scored(prediction):
         return np.zeros((len(reference.findings), 0))
     return np.where(judgeable(reference, prediction), similarity, 0.0)

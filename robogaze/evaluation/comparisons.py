@@ -23,9 +23,10 @@ _CLIP_SHARES = {"clean_accuracy": ("clean_found", "clean"), "detection_recall": 
 def compare_systems(
     tables: Matrix, resamples: Resamples, config: EvaluationConfig, baseline: int | None
 ) -> Mapping[str, SystemComparisons]:
-    """The comparisons by metric, from tables (systems, clips, columns); empty for fewer than two systems.
+    """The comparisons by metric, computed from tables (systems, clips, columns); empty for fewer than two systems.
 
-    With a `baseline` (a position), only differences from the baseline are taken, and p is adjusted for their number.
+    `baseline` is the position of a system. If it is given, only the differences from this system are computed, and p is
+    adjusted for the number of these differences.
     """
     if len(tables) < 2:
         return {}
@@ -42,7 +43,7 @@ def compare_systems(
 def gains(
     tables: Matrix, resamples: Resamples, config: EvaluationConfig, baseline: int
 ) -> Mapping[str, tuple[Difference, ...]]:
-    """The differences of every other system to the baseline by metric, without ranks."""
+    """For each metric, the difference between each other system and the baseline. Ranks are not computed."""
     sums = corpus_sums(tables, resamples)
     return {
         name: _differences(metric, place, tables, sums, resamples, config, baseline)

@@ -44,10 +44,10 @@ class EvaluationConfig(Data):
     `convention` is a name in CONVENTIONS, except released evaluators and the conventions for bugs; `use`,
     `dimension_bonus` and `iou` define the weight of a pair (see `robogaze.matching`). Clips are resampled within the
     values of the field `strata`; clips with the same value of the field `units` are resampled together. `margin` is the
-    difference up to which two systems count as equal; None if this is not judged. `baseline` names the system that the
-    other systems are compared with; without `baseline`, all pairs are compared. With `floors`, the judge also compares
-    the floors, which doubles its work. With `sweep`, the judge also compares the rejected hypotheses, for the scores by
-    threshold on confidence.
+    largest difference at which two systems still count as equal; if it is None, equality is not tested. `baseline`
+    names the system that the other systems are compared with; without `baseline`, all pairs are compared. With
+    `floors`, the judge also compares the floors, which doubles its work. With `sweep`, the judge also compares the
+    rejected hypotheses; the scores at other thresholds on confidence are computed from these comparisons.
     """
 
     convention: str = "robogaze"

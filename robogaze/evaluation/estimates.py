@@ -33,7 +33,9 @@ Values = Callable[[Matrix], Matrix]
 
 
 def corpus_sums(tables: Matrix, resamples: Resamples) -> Sums:
-    """The sums of tables of rows (..., clips, columns), with the data that the means over clips need."""
+    """The sums over the clips of tables (..., clips, columns). They include the sums from which the means over clips
+    are computed.
+    """
     return resamples.sums(with_clip_values(tables))
 
 
@@ -88,10 +90,11 @@ class _Shares:
 def estimates(
     sums: Sums, values: Values, count: int, config: EvaluationConfig, *, share: bool = True
 ) -> Callable[[int, int, int], Estimate]:
-    """The estimates of `count` values for each table of a stack, as a function from (table, value, n) to an estimate.
+    """A function that returns the estimate of one value. Its arguments are the position of a table in the stack, the
+    position of one of the `count` values, and n.
 
-    `share` says that the values lie in [0, 1]. With `share`, a value of 0 or 1 without an interval gets Student's
-    interval, which then equals Wilson's interval of a share.
+    `share` says that the values lie in [0, 1]. With `share`, a value of 0 or 1 for which no interval can be computed
+    gets Student's interval, which equals Wilson's interval in this case.
     """
     whole = student_intervals(sums, values, level=config.level, share=share)
     if config.interval == "student":
@@ -122,7 +125,8 @@ def select_metric(values: Values, index: int) -> Values:
 
 
 def mean_of_strata(table: Matrix, strata: Sequence[str], resamples: Resamples, config: EvaluationConfig) -> Scores:
-    """The macro values averaged over strata, as the paper's tables average over its three data sets.
+    """The mean of the macro values over strata. In the same way, the paper's tables give means over its three data
+    sets.
 
     A stratum in which a value is undefined is excluded from the mean of this value; n counts the strata that are
     included.
@@ -141,7 +145,7 @@ def mean_of_strata(table: Matrix, strata: Sequence[str], resamples: Resamples, c
 
 
 def stratum_rows(table: Matrix, strata: Sequence[str], name: str) -> Matrix:
-    """The table with zeros in the rows of other strata."""
+    """A copy of the table in which the rows of all other strata are zero."""
     return table * np.array([stratum == name for stratum in strata], dtype=np.float64)[:, None]
 
 
@@ -170,8 +174,8 @@ GROUP_METRICS = ("desc_precision", "desc_recall", "desc_f1")
 def error_costs(base: Matrix, repaired: Matrix, resamples: Resamples, config: EvaluationConfig) -> list[Estimate]:
     """The gain in description F1 over the corpus from each repair; n counts events.
 
-    `base` (clips, 3) has the F1_COLUMNS without any repair, `repaired` (kinds, clips, 3) has them after a kind of error
-    is repaired.
+    `base` (clips, 3) has the F1_COLUMNS without any repair. `repaired` (kinds, clips, 3) has the same columns after one
+    kind of error is repaired.
     """
     sums = resamples.sums(np.concatenate([np.broadcast_to(base, repaired.shape), repaired], axis=-1))
     found = estimates(sums, _gained, 1, config, share=False)

@@ -38,8 +38,9 @@ async def evaluate_async(
 
     `by` names clip fields; the results are broken down by these fields. `judge` is `offline`, `table:FILE`, a model as
     KIND:NAME[@URL], or a Judge. `rubric` is the question that a model judge is asked; by default, it is the rubric of
-    the domain. `environ` holds the API keys of model servers (pass os.environ). Everything that was skipped or read in
-    a special way is logged as a sentence to the logger `robogaze`. Raises InputError for what cannot be read or paired.
+    the domain. `environ` holds the API keys of model servers (pass os.environ). The logger `robogaze` gets a message
+    about everything that was skipped or read in an unusual way. Raises InputError if the predictions and references
+    cannot be read or paired.
     """
     reading = reading or ReadOptions()
     judges = [
@@ -92,8 +93,9 @@ def read_pairing(
 ) -> Pairing:
     """Read both sides and pair them by clip id, sha256 or file stem.
 
-    `as_written` keeps the intervals as they are written in a released file, for the evaluator of that release. Raises
-    InputError for what cannot be read or paired, and if two systems have the same name.
+    With `as_written`, the intervals in a released file are kept exactly as they are written, because the evaluator of
+    this release needs them. Raises InputError if the two sides cannot be read or paired, or if two systems have the
+    same name.
     """
     skipped: list[str] = []
     reader = SourceReader(reading, reading.labels(), as_written, skipped)
@@ -129,7 +131,7 @@ def _references(reader: SourceReader, references: Source, predictions: Sequence[
     of_author = [reference for reference in found if author in (None, reference.author)]
     if not of_author:
         authors = ", ".join(sorted({reference.author for reference in found}))
-        raise SourceError(f"no reference is by the author {author}; authors: {authors}")
+        raise SourceError(f"no reference was made by the author {author}; the authors are: {authors}")
     return of_author
 
 

@@ -16,7 +16,7 @@ class Play:
     """A play of a system, with the bugs of the build that was played.
 
     `annotation` is None if the system did not play the environment. `left_out` counts the reports that were left out
-    because they did not reproduce.
+    because they are not known to reproduce.
     """
 
     system: str
@@ -61,8 +61,8 @@ def plays_of(
 ) -> tuple[tuple[Play, ...], tuple[str, ...]]:
     """A system's plays, and the ids of the plays without documented bugs.
 
-    An environment that the system did not play has one play without an annotation, in which every bug is missed.
-    `reproduced_only` leaves out the reports that are not known to reproduce.
+    For an environment that the system did not play, the result contains a play without an annotation; every bug counts
+    as missed in this play. `reproduced_only` leaves out the reports that are not known to reproduce.
     """
     plays, unreferenced = [], []
     for annotation in annotations:

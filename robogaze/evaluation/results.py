@@ -31,7 +31,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class NamedMatch:
-    """A matched pair by the ids of its events; `similarity` is 0 if the judgement failed."""
+    """A matched pair of events, each given by its id. `similarity` is 0 if the judgement failed."""
 
     reference: str
     prediction: str
@@ -41,8 +41,8 @@ class NamedMatch:
 
 @dataclass(frozen=True)
 class Floor:
-    """The scores of a system's own events on other clips; `above` is the system's description F1 minus this score, clip
-    by clip.
+    """The scores that a system would get if its predictions were shuffled, so that they belong to other clips. `above`
+    says by how much the system's own description F1 is higher, on average over the clips.
     """
 
     macro: Scores
@@ -54,14 +54,15 @@ class Floor:
 class SystemResult:
     """The scores of one system.
 
-    `incomplete` names the clips that are missing, unscored, partial, undecided or unjudged; unjudged clips are listed
-    with the first reason. `macro` and `micro` are by metric; `strata_mean` is the mean of the macro values over the
-    strata (the paper's headline). `usage` holds the means of `estimates.USAGE` over clips. `by` breaks the macro values
-    down by the values of clip fields. `by_bonus` breaks them down by the bonus for a shared dimension,
-    `operating_points` by the threshold on confidence (empty if no candidate has a confidence). For each kind of error,
-    `error_costs` holds the number of errors and the gain in F1 (micro) from repairing them. `dimensions` and `types`
-    hold precision, recall and F1. `confusion` has the dimensions in order, then missed (last column) and spurious (last
-    row). `matches` are by clip, in the order of the references.
+    `incomplete` lists the clips that are missing, unscored, partial, undecided or unjudged. An unjudged clip is listed
+    with the reason why its first failed judgement failed. `macro` and `micro` hold one value for each metric.
+    `strata_mean` is the mean of the macro values over the strata (the paper's headline). `usage` holds the means of
+    `estimates.USAGE` over clips. `by` breaks the macro values down by the values of clip fields. `by_bonus` has the
+    macro values for several bonuses for a shared dimension. `operating_points` has macro and micro values for several
+    thresholds on confidence; it is empty if no candidate has a confidence. For each kind of error, `error_costs` holds
+    the number of errors and the gain in F1 (micro) from repairing them. `dimensions` and `types` hold precision, recall
+    and F1. `confusion` has a row and a column for each dimension, in order; the last column counts missed events, and
+    the last row counts spurious events. `matches` are by clip, in the order of the references.
     """
 
     system: System
@@ -89,9 +90,10 @@ class SystemResult:
 
 @dataclass(frozen=True)
 class SystemComparisons:
-    """The pairs of systems in one metric (macro), with p adjusted for their number, and the ranks.
+    """The comparison of the systems in one metric (macro): the differences between pairs of systems, and the ranks.
 
-    The pairs are all pairs of systems or, with a baseline, every other system minus the baseline.
+    Without a baseline, all pairs of systems are compared. With a baseline, each other system is compared with the
+    baseline; the difference is the other system minus the baseline. p is adjusted for the number of pairs.
     """
 
     pairs: tuple[Difference, ...]
@@ -104,10 +106,10 @@ class Evaluation:
 
     `clips` are the references, in the order of their ids. `unreferenced` clips have a prediction only; `unfinished`
     clips have a reference that is not complete. `left_out` are the parts of files that were skipped. `controls` holds
-    macro and micro scores by control, `comparisons` the pairs of systems by metric (empty for one system). `gains_by`
-    holds, by clip field, value and metric, the differences to the baseline (empty if there is no baseline). `unjudged`
-    are the pairs of descriptions without a judgement. `second_judge` is the same evaluation by another judge, if a
-    second judge was used.
+    the macro and micro scores of each control. `comparisons` holds the comparison of the systems in each metric; it is
+    empty for one system. `gains_by` holds the differences from the baseline, keyed by clip field, then by value of the
+    field, then by metric; it is empty if there is no baseline. `unjudged` are the pairs of descriptions without a
+    judgement. `second_judge` is the same evaluation by another judge, if a second judge was used.
     """
 
     config: EvaluationConfig

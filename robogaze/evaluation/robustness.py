@@ -10,7 +10,7 @@ from robogaze.stats.correlation import mean_difference, spearman
 
 @dataclass(frozen=True)
 class Robustness:
-    """One metric under two judges, over the systems in which both define it.
+    """One metric under two judges. Only the systems for which the metric is defined under both judges are used.
 
     `spearman` and `difference` (second minus first) are over systems; `largest` is the largest absolute difference, NaN
     without systems. `swapped` are the pairs of systems that the judges rank in opposite order.

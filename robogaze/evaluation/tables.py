@@ -1,4 +1,4 @@
-"""A system over a corpus: the rows of its clips as tables, in the order of the references."""
+"""The tables of a system: rows of counts for the clips of a corpus, in the order of the references."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,9 +30,9 @@ class SystemTables:
     """The rows of all clips, stacked (see `ClipRows`). Shapes, with n clips:
 
     base, worst, best (n, columns); by_bonus (bonuses, n, columns); repaired (error kinds, n, 3); errors (error kinds,);
-    dimensions and types (groups, n, group columns); confusion (dimensions + 1, dimensions + 1). `unjudged` names the
-    clips whose events are excluded because a judgement failed, with the first reason. A clip takes about 3 kB, not
-    counting its matches.
+    dimensions and types (groups, n, group columns); confusion (dimensions + 1, dimensions + 1). `unjudged` lists the
+    clips whose events are excluded because a judgement failed, each with the reason of the first failure. A clip takes
+    about 3 kB, not counting its matches.
     """
 
     base: Matrix
@@ -130,13 +130,13 @@ async def threshold_tables(
 def at_threshold(annotation: ClipAnnotation, threshold: float) -> ClipAnnotation:
     """What a system would have reported at another threshold on confidence (RoboGaze, Table 23).
 
-    A report keeps every hypothesis with its verdict and confidence, so no model is asked again. The events with a
-    confidence of at least `threshold`, in [0, 1], are taken from the candidates, or from the events if no candidates
-    are stored. An event without a confidence is kept at every threshold; a candidate without a confidence is not kept
-    at any threshold. An unscored annotation stays unscored.
+    A report keeps every hypothesis with its verdict and confidence, so no model is asked again. The result has the
+    candidates with a confidence of at least `threshold`, in [0, 1]. If no candidates are stored, it has the events with
+    this confidence. An event without a confidence is kept at every threshold; a candidate without a confidence is not
+    kept at any threshold. An unscored annotation stays unscored.
 
-    The result may differ from the annotation's own events at every threshold, because a pipeline may use more than the
-    confidence and may merge candidates.
+    A pipeline may use more than the confidence and may merge candidates. Therefore, the result may differ from the
+    annotation's own events at every threshold.
     """
     without_confidence = [event for event in annotation.findings if event.confidence is None]
     pool = annotation.candidates or annotation.findings

@@ -33,7 +33,7 @@ small.
 
 
 def reduced(picture: NDArray[np.uint8], longer_side_px: int) -> NDArray[np.uint8]:
-    """The picture, reduced to this length of its longer side; a smaller picture is unchanged."""
+    """The picture, reduced so that its longer side has this length; a smaller picture is returned unchanged."""
     height, width = picture.shape[:2]
     scale = min(1.0, longer_side_px / max(height, width))
     size = (max(1, round(width * scale)), max(1, round(height * scale)))
@@ -41,7 +41,9 @@ def reduced(picture: NDArray[np.uint8], longer_side_px: int) -> NDArray[np.uint8
 
 
 def band_across(height: float) -> Box:
-    """The box of a line across the picture, with a margin; `height` is the distance from the top, from 0 to 1."""
+    """A box around a horizontal line across the whole picture, with a margin above and below it. `height` is the line's
+    distance from the top, from 0 to 1.
+    """
     return Box(left=0.0, top=max(0.0, height - 0.05), right=1.0, bottom=min(1.0, height + 0.05))
 
 
@@ -93,7 +95,8 @@ class FrameView:
     def contrast(self) -> float:
         """Luma of the lightest 0.5 % of the reduced picture minus luma of the darkest 0.5 %, from 0 to 1.
 
-        The shares are small because on a plain table only a few objects have contrast.
+        So few of the pixels are used because in a picture of a plain table, only a few objects are lighter or darker
+        than the rest.
         """
         counts = np.bincount(self.small_gray.ravel(), minlength=256)
         dark, bright = np.searchsorted(np.cumsum(counts) / counts.sum(), (0.005, 0.995))
@@ -109,7 +112,9 @@ class FrameView:
 
 @dataclass
 class ViewSignals:
-    """The signals of one view: a series per signal, and per frame the box of the region that a value belongs to."""
+    """The signals of one view. `series` has the values of each signal. If the values belong to regions of the picture,
+    `boxes` has the box of the region in each frame.
+    """
 
     series: dict[str, Series]
     boxes: dict[str, dict[int, Box]] = field(default_factory=dict)

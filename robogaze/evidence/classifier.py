@@ -22,7 +22,9 @@ MOST_SCALES = 3.0
 
 
 class Feature(Data):
-    """A signal (with `log`, the natural logarithm of the signal plus `log`), minus `mean`, divided by `scale`."""
+    """A scaled signal: `mean` is subtracted, and the result is divided by `scale`. If `log` is given, the natural
+    logarithm of (signal + `log`) is scaled instead of the signal.
+    """
 
     signal: str
     log: float | None = Field(default=None, gt=0)
@@ -39,8 +41,8 @@ class FeatureClass(Data):
     """A class: one of the possible explanations.
 
     `weights` has the weights of the features, in the order of the features, followed by the weights of the products.
-    `fitted_to` is the type of the annotated events at whose onset the class was fitted; empty for the class of frames
-    without an event.
+    The class was fitted to the first frames of annotated events; `fitted_to` is the type of these events. It is empty
+    for the class of frames without an event.
     """
 
     name: str
@@ -53,9 +55,9 @@ class FeatureClass(Data):
 class Classifier(Data):
     """Computes a probability per class for each frame in which the signal `classifies` is above 0.
 
-    `products` are pairs of features, named by their signals, that are multiplied. A probability is 0 where the
-    classified signal is 0, because nothing happened there. A probability is NaN where the classified signal or a
-    feature is undefined.
+    `products` are pairs of features that are multiplied with each other; a feature is given by the name of its signal.
+    A probability is 0 where the classified signal is 0, because nothing happened there. A probability is NaN where the
+    classified signal or a feature is undefined.
     """
 
     classifies: str

@@ -31,8 +31,8 @@ class RegionColours:
     Shares of the region's pixels: `gained_near` are new colours that have become more frequent in the surroundings;
     `lost_near` are old colours that have become less frequent there. `gained` and `lost` are the same shares for the
     whole picture; an object that only moved counts in neither of them. `old_near` is the share of the old colours that
-    is still nearby, `new_near` the share of the new colours that was nearby before. `known` has the same meaning as in
-    `ReplacedRegion`.
+    are still nearby. `new_near` is the share of the new colours that were already nearby before. `known` has the same
+    meaning as in `ReplacedRegion`.
     """
 
     before: Histogram
@@ -66,13 +66,15 @@ class RegionColours:
 
 
 class MovingColours:
-    """The counts of colours that move in a clip and of colours that rest."""
+    """Counts which colours are in motion in a clip, and which colours are at rest."""
 
     def __init__(self) -> None:
         self._moving, self._resting = np.zeros(_BINS**3), np.zeros(_BINS**3)
 
     def add(self, change: Change) -> None:
-        """Count the next change: pixels that the flow explains move, pixels that the camera's motion explains rest."""
+        """Count the pixels of the next change. A pixel is at rest if the camera's motion explains its change;
+        otherwise, it is in motion if the optical flow explains its change.
+        """
         image, moving, replaced = (
             np.ascontiguousarray(array[::_STEP_PX, ::_STEP_PX])
             for array in (change.now, change.moving, change.replaced)
@@ -110,7 +112,9 @@ def overlap(first: Histogram, second: Histogram) -> float:
 
 
 def colour_change(before: Image, now: Image) -> float:
-    """The mean difference of pixels, in levels, beyond what a shadow or a lamp (one factor per pixel) explains."""
+    """The mean difference of pixels, in levels, that remains after a change of light is removed. A shadow or a lamp
+    changes all colours of a pixel by one factor.
+    """
     old, new = (pixels.reshape(-1, 3).astype(np.float64) + 1 for pixels in (before, now))
     factor = np.clip((old * new).sum(axis=1) / (old**2).sum(axis=1), 1 / _MOST_SHADE, _MOST_SHADE)
     # In the darker of the two pictures a change of colour looks small.

@@ -1,8 +1,9 @@
 """Measurement gaps: where a rule gives no answer.
 
-If a rule does not hold, this counts as an answer only where the rule could have held. There is a gap in three cases: a
-signal that the rule needs could not be measured and the other signals do not decide; the rule would hold but is
-undecidable; or the value that the rule reports is undefined.
+If a rule does not hold in a frame, this is an answer only if the rule could have held there. There is a gap in four
+cases: a signal that the rule needs could not be measured, and the other signals do not decide whether the rule holds; a
+condition in `undecidable_when` holds, and the rule would hold without this condition; the value that the rule reports
+is undefined; or the clip is too short for the rule.
 """
 
 import numpy as np
@@ -16,8 +17,8 @@ from robogaze.evidence.rules import TOLERANCE_S, Frames, SignalRule, frames_wher
 class MeasurementGap(Data):
     """Where a rule gives no answer in one view.
 
-    `runs` are half-open runs of frame numbers, and `of` is the number of frames that were to be measured. `longest_s`
-    is the duration of the longest run, and `reason` the cause in most of the frames.
+    `runs` are half-open ranges of frame numbers. `of` is the number of frames in which the rule should give an answer.
+    `longest_s` is the duration of the longest run, and `reason` is the cause in most of the frames.
     """
 
     view: str

@@ -34,9 +34,9 @@ Levels = NDArray[np.uint8]
 class Change:
     """The change from one frame to the next, on the reduced picture.
 
-    `replaced` is high where motion explains neither frame from the other: the old content is not nearby now, and the
-    new content was not nearby before. `moving` is high where the camera's motion does not explain the change: where
-    something moved or was replaced.
+    `replaced` is high where motion does not explain the change: the old content is not nearby now, and the new content
+    was not nearby before. `moving` is high where the camera's motion does not explain the change: where something moved
+    or was replaced.
     """
 
     number: int
@@ -53,7 +53,9 @@ class RecentChanges:
         self._changes: deque[Change] = deque(maxlen=2 * CONTEXT_FRAMES + 1)
 
     def add(self, change: Change) -> Iterator[tuple[Sequence[Change], int]]:
-        """Add the next change; yields the changes and the position of the change whose context is now complete."""
+        """Add the next change. If the context of an earlier change is now complete, yield the kept changes and the
+        position of this earlier change.
+        """
         self._changes.append(change)
         if len(self._changes) > CONTEXT_FRAMES:
             yield self._changes, len(self._changes) - 1 - CONTEXT_FRAMES

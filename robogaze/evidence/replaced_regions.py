@@ -1,17 +1,19 @@
 """Regions that are replaced from one frame to the next, compared with the frames before and after.
 
-Nothing is at rest near moving objects, so rest cannot be required. Instead, the moment must differ from the moments
-around it. A region is replaced if three conditions hold, each of them measured as a number:
+A region need not be at rest before and after the change, because nothing near a moving object is at rest. Instead, the
+change must differ from the changes one frame earlier and one frame later. A region is replaced if three conditions
+hold, each of them measured as a number:
 
 - the place changes far more in this frame than in the frames before and after (an object that is too fast for the flow
   changes the place for several frames);
-- the old content is not nearby now, although it was there a frame earlier (it disappeared), or the new content was
-  nowhere near before, although it is there a frame later (it appeared);
-- the colours of the surroundings change by the same amount: content that moves or turns, or is matched wrongly, leaves
-  these colours unchanged. Colours that the surroundings do not have at all count two or three times.
+- the old content disappeared (a frame earlier it was already there, and now it is not nearby), or the new content
+  appeared (it was not nearby before, and a frame later it is still there);
+- in the surroundings, which include the region, the new colours become more frequent or the old colours less frequent.
+  Content that moves or turns, or that is matched wrongly, does not change how frequent the colours are. New colours
+  that were not nearby at all count twice; old colours of which nothing is left nearby count three times.
 
-An object that appears in a place at rest and then moves is not found a frame later. In places at rest, only the past is
-considered: the place was at rest, and its old content is still around it.
+An object that appears and moves on at once is no longer in its place a frame later. Therefore, if the place was at rest
+and its old content is still around it, the later frame is not considered.
 """
 
 import math
@@ -49,15 +51,16 @@ _EDGE_PX = 5  # the border of a region is known to two pixels
 class ReplacedRegion:
     """A region that is replaced from one frame to the next.
 
-    `appeared` and `disappeared` are strengths, in times (abruptness, novelty and share of the colours, multiplied), for
-    the new and for the old content. `abruptness` compares the change of the place with its change a frame earlier and a
-    frame later; it is the smaller of the two ratios. `motion_after` is the change of the place in the next two frames,
-    in levels, beyond the camera's motion. `old_near` is the share of the old colours that is still nearby, `new_near`
-    the share of the new colours that was nearby before. `edge_before` and `edge_now` are the contrast with the
-    surroundings, in levels. `known` is the smaller of two shares: the share of the old colours that the picture still
-    has, and the share of the new colours that the picture had before. `gained` is the share of the new colours that
-    have become more frequent in the picture; `lost` is the share of the old colours that have become less frequent.
-    `colour_change` is the mean difference of the pixels beyond what a shadow explains, in levels.
+    `appeared` says how strongly the new content appeared, and `disappeared` how strongly the old content disappeared.
+    Each of these strengths is the product of abruptness, novelty and the share of the colours. `abruptness` compares
+    the change of the place with its change a frame earlier and a frame later; it is the smaller of the two ratios.
+    `motion_after` is the change of the place in the next two frames, in levels, beyond the camera's motion. `old_near`
+    is the share of the old colours that are still nearby. `new_near` is the share of the new colours that were already
+    nearby before. `edge_before` and `edge_now` are the contrast with the surroundings, in levels. `known` is the
+    smaller of two shares: the share of the old colours that the picture still has, and the share of the new colours
+    that the picture had before. `gained` is the share of the new colours that have become more frequent in the picture;
+    `lost` is the share of the old colours that have become less frequent. `colour_change` is the mean difference of the
+    pixels beyond what a shadow explains, in levels.
     """
 
     box: Box
@@ -86,7 +89,9 @@ class ReplacedRegion:
 
 @dataclass(frozen=True)
 class Moment:
-    """A change with the changes before and after it, and the next change if there is one."""
+    """A change, the change before it, and the changes one and two frames after it. `latest`, the last of them, is None
+    at the end of the clip.
+    """
 
     earlier: Change
     change: Change
@@ -100,7 +105,9 @@ class Moment:
 
     @classmethod
     def at(cls, changes: Sequence[Change], place: int) -> Self | None:
-        """The moment of one of several consecutive changes; None for the first and the last."""
+        """The moment of the change at position `place` of consecutive changes. None for the first and the last change,
+        which lack a neighbour.
+        """
         if not 0 < place < len(changes) - 1:
             return None
         latest = changes[place + 2] if place + 2 < len(changes) else None
@@ -108,12 +115,14 @@ class Moment:
 
 
 def candidates(change: Change) -> Iterator[tuple[Mask, Box]]:
-    """The compact regions that differ strongly and that no motion explains."""
+    """The compact regions whose content changes strongly in a way that no motion explains."""
     return _compact(change.replaced > _REPLACED_LEVELS, _LEAST_AREA, connectivity=4)
 
 
 def replaced_regions(moment: Moment) -> Iterator[ReplacedRegion]:
-    """The candidates of a moment that differ from the frames around it."""
+    """The measurements of each candidate that changes clearly more in this frame than one frame earlier or one frame
+    later.
+    """
     for region, box in candidates(moment.change):
         place = dilated(region, 2)
         own = float(moment.change.replaced[region].mean())
@@ -124,10 +133,13 @@ def replaced_regions(moment: Moment) -> Iterator[ReplacedRegion]:
 
 
 def counterpart_similarity(change: Change, region: ReplacedRegion) -> float:
-    """How similar (0 to 1) content that disappeared is to content that appears elsewhere in the frame, or vice versa.
+    """How similar a region's content is to content that changes the opposite way elsewhere in the frame, from 0 to 1.
+    Content that disappeared is compared with content that appears; content that appeared is compared with content that
+    disappears.
 
-    The similarity is the match of the colours in the frame in which they should match, minus their match in the other
-    frame; 0 without a counterpart.
+    For content that disappeared, the similarity is the match of its colours with the other place after the change,
+    minus the match with the other place before the change. For content that appeared, it is the reverse. The similarity
+    is 0 if there is no counterpart.
     """
     best = 0.0
     for other, _ in _compact(change.replaced > DIFFERENT_LEVELS, _LEAST_COUNTERPART):

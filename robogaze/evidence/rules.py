@@ -9,7 +9,7 @@ dropped. A remaining run extends over the neighbouring frames in which all of `e
 grows slowly is conspicuous only in its middle. NaN is neither above nor below a threshold.
 
 If an `unless` with an `explanation` rejects a finding of the rule, the finding becomes an `ExplainedFinding`, so that a
-reader sees what was rejected and why. If the `unless` has no explanation, the frame belongs to another rule. In the
+reader sees what was rejected and why. An `unless` without an explanation is for frames that another rule covers. In the
 frames of `undecidable_when`, the rule gives no answer; a finding in these frames becomes a measurement gap.
 """
 
@@ -122,8 +122,8 @@ class RuleFinding(Data):
     """A span of one view in which a rule holds.
 
     `peak` is the most extreme value of the rule's signal, in the frame `peak_frame`; `amount` is the reported value
-    there, in `unit`. `frames` are the first, the peak and the last frame, without repetition. `box` is the region, for
-    a signal that has a region.
+    there, in `unit`. `frames` are the first, the peak and the last frame, without repetition. `box` is the region in
+    which the reported signal was measured; None if this signal has no region.
     """
 
     view: str
@@ -139,8 +139,8 @@ class RuleFinding(Data):
 class ExplainedFinding(Data):
     """A finding that an explanation of the rule rejects.
 
-    `condition` explains most of the finding's frames; `peak` is the most extreme value of the condition's signal in
-    these frames, in `unit`.
+    `condition` is the explanation that holds in more of the finding's frames than any other explanation. `peak` is the
+    most extreme value of the condition's signal during the finding, in `unit`.
     """
 
     finding: RuleFinding
@@ -171,7 +171,7 @@ def find(rule: SignalRule, evidence: ClipSignals) -> tuple[RuleFinding, ...]:
 def explained_findings(rule: SignalRule, evidence: ClipSignals) -> tuple[ExplainedFinding, ...]:
     """The findings that the rule's explanations reject; empty if there are none.
 
-    If the rule finds a part of a span, the span is not an explained finding.
+    If the rule itself still has a finding in a part of the span, the rejected finding is left out.
     """
     unexplained = rule.with_(unless=tuple(condition for condition in rule.unless if not condition.explanation))
     if unexplained == rule:
@@ -184,7 +184,9 @@ def explained_findings(rule: SignalRule, evidence: ClipSignals) -> tuple[Explain
 
 
 def describe_place(box: Box | None) -> str | None:
-    """The place of a box in words such as "upper left"; None without a box, or for half of the view or more."""
+    """The place of a box in words such as "upper left". None if there is no box, or if the box covers half of the view
+    or more.
+    """
     if box is None or (box.right - box.left) * (box.bottom - box.top) >= 0.5:
         return None
     column = ("left", "middle", "right")[min(2, int(3 * (box.left + box.right) / 2))]

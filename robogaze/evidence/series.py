@@ -21,9 +21,10 @@ def level(series: Series, percent: float) -> float:
 
 
 def own_level(series: Series, times_s: Sequence[float], percent: float) -> float:
-    """A clip's own level, with which its frames are compared; NaN for a clip shorter than 0.5 s.
+    """A clip's own level: a percentile of the clip's values, with which the value of each frame is compared. NaN for a
+    clip shorter than 0.5 s.
 
-    A condition that lasts throughout the clip is part of the clip's own level and does not differ from this level.
+    If a fault lasts throughout the clip, it also changes the clip's own level, so the comparison does not show it.
     """
     return level(series, percent) if times_s[-1] - times_s[0] >= _LEAST_S else math.nan
 

@@ -9,8 +9,8 @@ from robogaze.evidence.series import level
 def summarise(evidence: ClipSignals) -> list[str]:
     """Each signal's median, usual range and extremes with their times, per view.
 
-    For a signal that is constant or undefined throughout, the text says this. Where values are missing because they
-    could not be measured, the frames are counted. Details of other signals are left out.
+    If a signal is constant or undefined throughout, its text says so. If values are missing because they could not be
+    measured, the text gives the number of frames without a value. Details of other signals are left out.
     """
     return [_line(evidence, signal.name) for signal in evidence.signals.values() if not signal.part_of]
 

@@ -49,7 +49,7 @@ def test_sources_that_do_not_go_together_are_refused(half: Path) -> None:
         evaluate([half, half], DEMO, FEW)
     with pytest.raises(SourceError, match="need a name"):
         evaluate([load_reports(half)], DEMO, FEW)
-    with pytest.raises(SourceError, match="no reference is by the author zoe; authors: "):
+    with pytest.raises(SourceError, match="no reference was made by the author zoe; the authors are: "):
         evaluate(half, DEMO, FEW, reading=ReadOptions(author="zoe"))
     with pytest.raises(SourceError, match="no predictions are given"):
         evaluate([], DEMO, FEW)

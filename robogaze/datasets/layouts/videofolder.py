@@ -1,7 +1,7 @@
 """Hugging Face's videofolder: `metadata.csv`, `.jsonl` or `.parquet` with a column `file_name`, next to the videos.
 
-Every folder can have a table like this; `file_name` is relative to the folder. If the first folder below the source is
-named like a split, the clips in it have this split.
+Every folder can have a table like this; `file_name` is relative to the folder. If the first folder below the source has
+the name of a split (such as `train`), the clips in this folder get this split, unless the table gives another one.
 """
 
 from pathlib import PurePosixPath

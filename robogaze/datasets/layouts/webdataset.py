@@ -1,7 +1,7 @@
 """WebDataset: tar files with `<key>.mp4` and `<key>.json` or `<key>.txt`; the key ends at the first dot of the name.
 
-The JSON has the columns of a table (see `table`), the text is the instruction. Until the clips are unpacked
-(`importer.unpack`), the paths of their entries are inside the archives.
+The JSON has the keys that a table has as columns (see `table`). The text is the instruction. Until a clip is unpacked
+(`importer.unpack`), the path of its entry points into the archive.
 """
 
 from collections.abc import Iterator, Mapping
@@ -35,7 +35,7 @@ _TOO_LONG = b"\0too long"
 
 
 def recognises(source: ImportSource) -> bool:
-    """An archive, or a folder of archives whose only videos were unpacked from them."""
+    """An archive, or a folder that contains archives and no videos other than unpacked ones."""
     unpacked = (any(folder.endswith(UNPACKED) for folder in video.parts[:-1]) for video in source.videos)
     return bool(_archives(source)) and all(unpacked)
 

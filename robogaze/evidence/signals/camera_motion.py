@@ -3,15 +3,16 @@
 At most one corner per block of the picture is followed to the next frame, so every textured part counts once. A camera
 moves everything, so points all over the picture must share its motion. If points all over the picture stay in place,
 the camera is at rest, even if much of the picture moves. The motion is undefined (NaN) if points all over the picture
-do not share a motion and do not stay in place. The motion is also undefined if some points share a motion and other
-points stay in place, both all over the picture (an arm that fills a plain picture, with a few points at rest around
-it).
+do not share a motion and do not stay in place. The motion is also undefined if there are both points that share a
+motion and points that stay in place all over the picture. For example, an arm fills a plain picture, and a few points
+around the arm are at rest.
 
 When the camera moves strongly, near and far objects move differently, and no single motion fits them all. Where hardly
 any point stayed in place, a rough fit is enough, with a tolerance that grows with the motion. The rough fit shows that
 the camera moved and about how far. A rough fit is enough for shake, which is a median over several frames, but not for
 a single jitter. If even a rough fit fails and hardly any point stayed in place, the median motion of the points is used
-for shake only. An arm that fills the picture also moves in this way, but it does not jump back and forth.
+for shake only. The points on an arm that fills the picture also have a median motion, but an arm does not jump back and
+forth.
 """
 
 import math
@@ -88,7 +89,7 @@ class _Fit:
 
     @property
     def reaches_all_sides(self) -> bool:
-        """Whether some of these points are at each of the picture's four sides."""
+        """Whether each of the picture's four sides has some of the points that agree."""
         sides = (self.regions[0], self.regions[-1], self.regions[:, 0], self.regions[:, -1])
         return all(bool(side.any()) for side in sides)
 

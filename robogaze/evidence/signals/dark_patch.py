@@ -1,9 +1,9 @@
 """A large dark patch between the camera and the scene, and how fast it grows.
 
-An arm can also be dark, and it is large when it is near, but it approaches at the speed of its motion. Therefore two
-signals are measured: how much larger the patch is than usual in the clip, and how much of it appeared within a fraction
-of a second. Thumbnails of all frames, about 3 KB each, are kept until the clip ends, because the usual level is known
-only then.
+An arm near the camera can also be a large dark patch, but this patch grows only as fast as the arm approaches.
+Therefore two signals are measured: how much larger the patch is than usual in the clip, and how much of it appeared
+within a fraction of a second. Thumbnails of all frames, about 3 KB each, are kept until the clip ends, because the
+usual level is known only then.
 """
 
 import cv2

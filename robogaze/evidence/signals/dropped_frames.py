@@ -1,8 +1,9 @@
 """Dropped frames: a step in which everything that moves covers a much larger distance than in the steps around it.
 
-If frames are missing, moving objects leave the places where they moved one frame ago and move elsewhere one frame
-later. An object that appears, disappears or jumps also changes the picture strongly, but moving objects around it
-continue in place. A fast object changes the picture equally in the steps before and after.
+If frames are missing, moving objects skip a part of their path: the places in which they move after the gap are away
+from the places in which they moved before the gap. An object that appears, disappears or jumps also changes the picture
+strongly, but moving objects around it continue in place. A fast object changes the picture equally in the steps before
+and after.
 """
 
 import math

@@ -42,7 +42,7 @@ class Exposure:
         self._values.append((float(frame.small_gray.mean()) / 255, frame.contrast))
 
     def finish(self) -> ViewSignals:
-        """Series over all frames. The change is NaN in the first frame, the drop in a clip under 0.5 s."""
+        """Series over all frames. The change is NaN in the first frame; the drop is NaN in a clip under 0.5 s."""
         luma, contrast = np.array(self._values, dtype=np.float64).T
         own = own_level(contrast, self._times_s, _OWN_PERCENT)
         return ViewSignals(

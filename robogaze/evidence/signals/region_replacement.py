@@ -147,7 +147,9 @@ class RegionReplacement:
         self._past.extend((frame, region) for region in regions if region.strength >= _REMEMBERED)
 
     def finish(self) -> ViewSignals:
-        """Series over all frames; NaN where nothing could be examined, details are NaN without a replacement."""
+        """Series over all frames. Values are NaN in frames that could not be examined; the details are also NaN in
+        frames without a replacement.
+        """
         for changes, place in self._recent.remaining():
             self._examine(changes, place)
         names = tuple(signal.name for signal in self.signals)

@@ -68,7 +68,9 @@ class RepeatedFrames:
         self._image, self._small_gray = frame.image, frame.small_gray
 
     def finish(self) -> ViewSignals:
-        """Series over all frames. The difference is NaN in the first frame, the jump where no run of repeats ends."""
+        """Series over all frames. The difference is NaN in the first frame. The jump is defined only in frames in which
+        a run of repeats ends, and is NaN in all others.
+        """
         overall, local = np.array(self._changes, dtype=np.float64).T
         still = local < _STILL_LEVELS
         times_s = np.array(self._times_s)

@@ -1,9 +1,10 @@
 """Seams: new straight lines across the picture at which neighbouring rows do not fit together.
 
 Where rows are shifted or blocks of the picture are misplaced, brightness jumps from one row to the next along a
-straight line. At this line, brightness jumps more than above and below it. The edge of a table looks the same, but it
-was already in the previous frame, at most two rows away. An edge that is usually there may only have been blurred or
-dark in the previous frame. The line must extend over the width, which a moving object rarely fills.
+straight line. At this line, brightness jumps more than above and below it. The edge of a table looks the same, but the
+previous frame already had this edge in the same row or at most two rows away. Edges that the clip usually has in a
+place are not new either, because the previous frame may only have been too blurred or dark to show them. The line must
+extend over most of the picture's width, because a moving object is rarely that wide.
 """
 
 import math

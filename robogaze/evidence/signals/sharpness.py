@@ -4,8 +4,8 @@ A Laplacian grows not only with sharpness but also with contrast. Here the Lapla
 strongest edges. For an edge of width w, the gradient falls with 1/w and the Laplacian with 1/w^2, so their ratio is 1/w
 for any contrast. Flat parts of the picture do not count.
 
-A picture smeared along one direction keeps the edges along this direction. Therefore sharpness is also measured across
-each of four directions, and the direction that loses most counts.
+If a picture is smeared in one direction, edges that run in this direction stay sharp. Therefore, sharpness is also
+measured across each of four directions, and the direction in which most sharpness is lost counts.
 """
 
 import math
@@ -36,7 +36,9 @@ _NO_EDGES = "the picture is too dark or too flat there to have edges"
 
 
 class Sharpness:
-    """Sharpness of the strongest edges, and how far it falls below the clip's own level in one direction."""
+    """The sharpness of the strongest edges, and its drop below the clip's own level in the direction with the largest
+    drop.
+    """
 
     signals: tuple[Signal, ...] = (
         Signal(
@@ -78,7 +80,9 @@ class Sharpness:
         self._across.append(tuple(across))
 
     def finish(self) -> ViewSignals:
-        """Series over all frames; NaN without edges, and the drop is NaN in a clip under 0.5 s."""
+        """Series over all frames. Both are NaN in frames that do not have enough edges; the drop is also NaN in a clip
+        under 0.5 s.
+        """
         across = np.array(self._across)
         drops = [1 - series / own_level(series, self._times_s, _OWN_PERCENT) for series in across.T]
         return ViewSignals({"sharpness": np.array(self._sharpness), "sharpness_drop": np.max(drops, axis=0)})

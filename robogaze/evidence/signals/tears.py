@@ -1,9 +1,9 @@
 """Tears: lines across the whole picture at which the rows jump sideways from one frame to the next.
 
 Each band of rows is compared with the same band of the frame before at every sideways shift. At a tear, the bands above
-the line fit one shift and the bands below fit a clearly different shift, in all parts of the width; a moving object
-rarely fills all parts. An object that fills all parts also moves in the neighbouring frames. A tear, however, is
-sudden: at its line, nothing moves in the same way one frame before or after.
+the line fit one shift, and the bands below it fit a clearly different shift. This must be true in all parts of the
+width, because a moving object rarely fills the whole width. An object that does so also moves in the neighbouring
+frames. A tear, however, is sudden: at its line, nothing moves in the same way one frame before or after.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Corners that are followed from one frame to the next, and what their motion says: a step and a growth."""
+"""Follows corners from one frame to the next. Their motion says how far an object moved and how much it grew."""
 
 import math
 
@@ -56,14 +56,16 @@ def follow_corners(
 
 
 def median(values: Vectors) -> Vectors:
-    """The median along the first axis, which is not empty: `np.median` takes five times as long for few values."""
+    """The median along the first axis, which must not be empty. For a small number of values, `np.median` takes five
+    times as long.
+    """
     ordered, middle = np.sort(values, axis=0), len(values) // 2
     return np.asarray((ordered[middle] + ordered[(len(values) - 1) // 2]) / 2)
 
 
 def growth(start: Vectors, end: Vectors) -> float:
-    """The factor by which the distances of points grew; 1 with too few points, or beyond the largest growth of a
-    step.
+    """The factor by which the points moved apart. It is 1 if there are too few points, or if the points moved apart or
+    together more than an object can grow or shrink in one step.
     """
     if len(start) < _CORNERS_FOR_GROWTH:
         return 1.0

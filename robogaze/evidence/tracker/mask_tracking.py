@@ -23,7 +23,7 @@ Masks = Callable[[Image], NDArray[np.bool_] | None]
 class ByMask:
     """Follows an object in one direction of time; see `robogaze.evidence.tracker.tracking.Follower`.
 
-    If the first frame has no mask, the object's place there is the region.
+    If the tracker finds no mask in the first frame, the region is taken as the object's place in this frame.
     """
 
     def __init__(self, begin: Callable[[Box], Masks], frame: TrackingFrame, region: PixelRegion) -> None:

@@ -50,11 +50,11 @@ Kind = Literal["jump", "still", "burst", "shake"]
 
 @dataclass(frozen=True)
 class Flag:
-    """Unusual motion from the frame `first` to the frame `last`, by their positions in the track.
+    """Unusual motion from one frame to another; `first` and `last` are the positions of these frames in the track.
 
-    For some flags, `value` is a distance (diagonals): the distance from the object's usual motion, or the distance of
-    its turns. For other flags, `value` is a speed (diagonals per second): the object's speed before it stopped, or the
-    speed that it gained.
+    For some flags, `value` is a distance (diagonals): how far the object is from where its usual motion would have led,
+    or the typical length of its steps while it shakes. For other flags, `value` is a speed (diagonals per second): the
+    object's speed before it stopped, or the speed that it gained.
     """
 
     kind: Kind
@@ -69,8 +69,8 @@ class Movement:
 
     `frames` are the positions in the track at which the object was found; `speeds` are its speeds from each of these
     positions to the next, in diagonals per second. `compensated` is the share of these steps from which the camera's
-    part was removed, NaN if there are no steps. `rests` are the runs in which the object rests, `missing` the runs in
-    which it was not found; both are half-open.
+    part was removed, NaN if there are no steps. `rests` are the ranges of frames in which the object rests, and
+    `missing` are the ranges in which it was not found. The ranges are half-open.
     """
 
     frames: tuple[int, ...]

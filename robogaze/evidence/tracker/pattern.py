@@ -66,7 +66,7 @@ class PixelRegion:
         return bool(0 < self.x < image.shape[1] and 0 < self.y < image.shape[0])
 
     def box(self, image: Image) -> Box:
-        """The region as shares of the picture, cut to it."""
+        """The region as a box in shares of the picture's width and height. Parts outside the picture are cut off."""
         high, wide = image.shape[:2]
         return Box(
             left=max(0.0, (self.x - self.wide / 2) / wide),
@@ -84,7 +84,8 @@ def cut(image: Image, region: PixelRegion, beyond_px: int = 0) -> Image:
 
 
 class Spectra(NamedTuple):
-    """A picture prepared for a search: its size (height, width), and the transforms of its colours and of its squares.
+    """A picture prepared for a search: its size (height, width), and the Fourier transforms of its three colours and of
+    the sum of their squares.
 
     `transforms` has the shape (4, rows, columns).
     """
@@ -111,15 +112,15 @@ class _Template(NamedTuple):
 
 
 class Pattern:
-    """The content of a box; the data for the sizes that were searched last are kept."""
+    """The content of a box. It can be searched for in several sizes; what was computed for the latest sizes is kept."""
 
     def __init__(self, content: Image) -> None:
         self.content = content
         self._templates: dict[tuple[int, ...], _Template] = {}
 
     def differences(self, size: tuple[int, int], image: Spectra) -> Levels:
-        """The difference of the pattern in a size (width, height) at each place of a picture. The picture must not be
-        smaller than the pattern.
+        """The difference between the pattern and the picture at each place of the picture, if the pattern is scaled to
+        `size` (width, height). The picture must not be smaller than the pattern.
         """
         (height, width), (wide, high) = image.size, size
         key = (*size, *image.size)
@@ -145,7 +146,9 @@ class Pattern:
 
 
 class Surroundings:
-    """The content of a picture at a region and around it, for the search for patterns of the region's size."""
+    """A region of a picture and its surroundings, prepared for a search. The patterns that are searched for have the
+    region's size.
+    """
 
     def __init__(self, image: Image, region: PixelRegion) -> None:
         self._region = region
@@ -153,7 +156,9 @@ class Surroundings:
         self._spectra = spectra(cut(image, region, self._reach))
 
     def best(self, pattern: Pattern) -> tuple[PixelRegion, float]:
-        """The best match of a pattern near the region, to a fraction of a pixel, and its difference."""
+        """The best match of a pattern near the region, and its difference. The place of the match is accurate to a
+        fraction of a pixel.
+        """
         region, differences = self._region, pattern.differences(self._region.size, self._spectra)
         row, column = _least(differences)
         x = region.x + column - self._reach + _fraction(differences[row], column)

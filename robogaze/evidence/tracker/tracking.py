@@ -1,10 +1,11 @@
 """Following one object through the frames of a view, forward and backward from a box on one frame.
 
 From frame to frame, optical flow follows the corners inside the box and predicts where the box goes and how it grows.
-The first content of the box is then searched for near that place, to a fraction of a pixel. The latest content is also
-searched for, because objects turn and limbs move. Without a match, the content is searched for in the whole picture,
-because the object may have jumped. If the object is found nowhere, or in two similar places, it is lost for that frame
-and searched for again in the next frame. The camera's part of the motion comes from points outside the box.
+The content that the box had at the start is then searched for near the predicted place, to a fraction of a pixel. If it
+is not found there, the latest content is searched for as well, because objects turn and limbs move. Without a match,
+both are searched for in the whole picture, because the object may have jumped. If the object is found nowhere, or in
+two similar places, it is lost for that frame and searched for again in the next frame. The camera's part of the motion
+comes from points outside the box.
 """
 
 import math
@@ -78,7 +79,8 @@ class TrackedObject:
     """One object in a sequence of frames of `width` x `height` pixels.
 
     `places` has None for frames in which the object was not found. `camera` is the motion of the background from each
-    frame to the next, as shares of the view's width and height, shape (frames - 1, 2); NaN where it is unknown.
+    frame to the next, as shares of the view's width and height. It has the shape (frames - 1, 2) and is NaN where the
+    motion is unknown.
     """
 
     places: tuple[ObjectPlace | None, ...]
@@ -97,7 +99,7 @@ class TrackingFrame:
 
     @classmethod
     def at(cls, full: Image, side_px: int = SIDE_PX) -> "TrackingFrame":
-        """The working pictures of a picture."""
+        """The tracking frame of a full picture."""
         return cls(full, fit(_halved(full, side_px), side_px), side_px)
 
     @cached_property
@@ -124,7 +126,7 @@ class TrackingFrame:
 class Follower(Protocol):
     """Follows an object in one direction of time.
 
-    `first` is its place in the first frame, `region` the place where it was found last.
+    `first` is the object's place in the first frame. `region` is the place where the object was found last.
     """
 
     first: ObjectPlace
@@ -163,9 +165,9 @@ class FollowedObjects:
     """Objects that are followed together through a view, starting from their boxes in the view's first picture.
 
     Each picture is prepared once for all objects and is not kept. `begin` has the same meaning as in `follow`. By
-    default, a larger difference from the content of the box is allowed than in `follow`. Therefore an object is still
-    followed when it turns or is partly covered. The box may then move along with the thing that covers the object. A
-    lost object is searched for in fewer and fewer pictures, down to one picture in _SEARCH_EVERY.
+    default, an object may change more than in `follow` before it counts as lost, so that it is still followed when it
+    turns or is partly covered. The box may then move along with the thing that covers the object. The longer an object
+    is lost, the less often it is searched for; finally, it is searched for in every _SEARCH_EVERY-th picture.
     """
 
     def __init__(self, boxes: Sequence[Box], begin: StartFollower | None = None, side_px: int = SIDE_PX) -> None:
@@ -326,7 +328,7 @@ class _ByColour:
 
 
 def placed(region: PixelRegion, image: Image, difference: float, *, searched: bool = False) -> ObjectPlace:
-    """A region of a picture as a place."""
+    """The ObjectPlace of a region of a picture."""
     high, wide = image.shape[:2]
     return ObjectPlace(region.box(image), (region.x / wide, region.y / high), difference, searched)
 
