@@ -50,8 +50,10 @@ class RenderMeter:
     def text(self, length: int) -> None:
         """Count a text of this length before it is made."""
         self.made += length
-        if length > self.limits.characters or self.made > self.limits.made:
-            raise SecurityError(f"rendering makes more than {self.limits.characters:,} characters")
+        if length > self.limits.characters:
+            raise SecurityError(f"rendering makes a text of more than {self.limits.characters:,} characters")
+        if self.made > self.limits.made:
+            raise SecurityError(f"rendering makes more than {self.limits.made:,} characters")
 
 
 _METER: ContextVar[RenderMeter] = ContextVar("_METER")

@@ -217,7 +217,7 @@ def _over_environments(rows: Matrix, statistic: Callable[[Matrix], Matrix], leve
 def _student(rows: Matrix, statistic: Callable[[Matrix], Matrix], level: float) -> Estimate:
     """A share of sums of rows with Student's interval over the rows; n counts the rows."""
     if not len(rows):
-        return undefined("there are no cases to take a share of")
+        return undefined("there are no cases to compute a share from")
     total = rows.sum(axis=0)
     sums = Sums(rows[None], (np.arange(len(rows)),), total[None], np.empty((1, 0, rows.shape[1])))
     return student_intervals(sums, statistic, level=level, share=True).estimate(0, n=len(rows))

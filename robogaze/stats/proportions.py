@@ -22,7 +22,7 @@ def wilson(hits: int, n: int, *, level: float = LEVEL) -> Estimate:
     if not 0 <= hits <= n:
         raise ValueError(f"{hits} of {n} is not a share")
     if n == 0:
-        return undefined("there are no cases to take a share of")
+        return undefined("there are no cases to compute a share from")
     share, z = hits / n, float(ndtri((1 + level) / 2))
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z * sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)

@@ -79,7 +79,7 @@ def test_clips_without_a_report_are_reported_and_set_the_exit_code(
     result = json.loads(done.out)
     assert (done.code, len(result["unreported"])) == (4, 1)
     assert result["untouched"]["clips"] == {
-        "value": None, "low": None, "high": None, "n": 0, "why": "there are no cases to take a share of",
+        "value": None, "low": None, "high": None, "n": 0, "why": "there are no cases to compute a share from",
         "open": 1, "worst": 0, "best": 1,
     }  # fmt: skip
     assert "without a report: 1 of 2 clips" in done.err

@@ -119,7 +119,7 @@ def test_a_hostile_template_is_refused_with_its_line_within_seconds(tmp_path: Pa
 
 def test_a_template_that_prints_much_ends_at_the_limit(tmp_path: Path) -> None:
     long = prompts(tmp_path, "{% for x in range(9999) %}" + "y" * 1000 + "{% endfor %}")
-    with pytest.raises(DomainError, match=r"ask\.md\.j2:3: rendering makes more than 2,000,000 characters"):
+    with pytest.raises(DomainError, match=r"ask\.md\.j2:3: rendering makes a text of more than 2,000,000 characters"):
         long.render("ask", {})
 
 

@@ -26,7 +26,7 @@ def test_the_interval_is_scipys(hits: int, n: int) -> None:
 def test_a_share_of_nothing_is_undefined() -> None:
     found = wilson(0, 0)
     assert not found.defined
-    assert (found.n, found.why) == (0, "there are no cases to take a share of")
+    assert (found.n, found.why) == (0, "there are no cases to compute a share from")
 
 
 @pytest.mark.parametrize(("hits", "n"), [(-1, 3), (4, 3), (1, 0)])
