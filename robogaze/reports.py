@@ -97,14 +97,17 @@ class Reports(Sequence[Report]):
 def load_reports(path: str | Path) -> Reports:
     """Load the reports of a run folder, a folder of reports, a report or a JSONL file of reports.
 
-    Raises InputError with file, line and key if a file or line is not a report, and if there is no file of reports.
+    Raises InputError if there is no file of reports, or if a file or a line is not a report; the message then gives the
+    file, the line and the key.
     """
     reports = tuple(report for _, report in iter_reports(Path(path)))
     return Reports(reports, StoredRun(Path(path)).unreadable if Path(path).is_dir() else ())
 
 
 def iter_reports(path: Path) -> Iterator[tuple[str, Report]]:
-    """The reports of `load_reports` as they are read, each with its place: the file, or file and line."""
+    """The reports of `load_reports`, read one after the other. Each comes with its source: a file, or a file and a
+    line.
+    """
     found = find_files(path)
     for file in found.files:
         yield from _of_file(found.root / file)

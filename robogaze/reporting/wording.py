@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Total:
-    """The sum of `values` values, of which `unknown` are not known; `known` is the sum of the known values."""
+    """A sum of values. `values` is the number of values, `unknown` is how many of them are not known, and `known` is
+    the sum of the known values.
+    """
 
     known: float
     unknown: int
@@ -20,7 +22,9 @@ class Total:
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
-    """A number with its noun: `1 clip`, `2 clips`; give `plural` if the plural is not the noun with an s."""
+    """A number with its noun, such as `1 clip` or `2 clips`. `plural` is only needed for a plural that does not just
+    add an s.
+    """
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
@@ -30,7 +34,9 @@ def listed(words: Sequence[str]) -> str:
 
 
 def amount(total: Total, noun: str = "") -> str:
-    """A sum of whole numbers; `not known` if no part is known, a lower bound if some parts are not."""
+    """A sum of whole numbers. The text is `not known` if no part is known, and `at least ...` if only some parts are
+    known.
+    """
     return _bounded(total, f"{total.known:,.0f}", noun)
 
 

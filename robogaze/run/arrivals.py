@@ -1,9 +1,9 @@
 """The clips that arrive in folders and manifests; a clip has arrived once its file is complete.
 
-A file is complete if its boxes are whole (`check_whole`), and if the size and modification time of the file and of its
-sidecars have not changed for `settled_s`. A file that stays incomplete for `broken_s` is passed on and counted as
-unreadable. Names that start with `.` or `~`, and names such as `cup.part.mp4` or `cup.mp4.tmp`, belong to writers and
-are ignored.
+A file is complete if it is as long as it declares (`check_whole`), and if the size and modification time of the file
+and of its sidecars have not changed for `settled_s`. A file that stays incomplete for `broken_s` counts as arrived and
+is then reported as unreadable. Names that start with `.` or `~`, and names such as `cup.part.mp4` or `cup.mp4.tmp`, are
+names of files that are still being written; they are ignored.
 
 A manifest may grow: its last line counts once it ends with a newline. A line may name a file before it exists.
 """
@@ -36,7 +36,7 @@ Stamp = tuple[tuple[int, int] | None, ...]
 
 @dataclass(frozen=True)
 class ClipPlace:
-    """Where a path puts a clip: its checkpoint, and its id within the checkpoint."""
+    """The checkpoint of a clip and its id within the checkpoint, both taken from the clip's path."""
 
     checkpoint: str
     clip_id: str
@@ -44,7 +44,9 @@ class ClipPlace:
 
 @dataclass(frozen=True)
 class Arrival:
-    """A complete clip. The entry of the clip has a checkpoint and a clip id; `key` identifies the file or the line."""
+    """A complete clip. Its entry always has a checkpoint and a clip id. `key` identifies the file of the clip, or its
+    line in a manifest.
+    """
 
     key: str
     entry: ManifestEntry
@@ -112,9 +114,8 @@ class Arrivals:
         self.changed_s = 0.0
 
     def look(self, now_s: float, *, ending: bool = False) -> Arrived:
-        """What has arrived. If the watch is `ending`, an incomplete file is passed on after `settled_s`.
-
-        `changed_s` becomes the time at which something last changed.
+        """What has arrived. An incomplete file counts as arrived after `broken_s`, or after only `settled_s` if the
+        watch is `ending`. If anything changed, `changed_s` is set to `now_s`.
         """
         complete: list[Arrival] = []
         writing: set[str] = set()

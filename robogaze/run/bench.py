@@ -36,7 +36,7 @@ async def bench_async(
     options: RunOptions | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> BenchResult:
-    """Score checkpoints on the same prompts and say which is better. The same call resumes.
+    """Score checkpoints on the same prompts and say which is better. The same call resumes an interrupted run.
 
     Args:
         checkpoints: The clips of each checkpoint, as for `score`: a mapping from names to paths, or a list of paths.

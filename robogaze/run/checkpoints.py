@@ -10,8 +10,8 @@ def named_checkpoints(checkpoints: Mapping[str, str | Path] | Iterable[str | Pat
     """The paths of checkpoints by name.
 
     The keys of a mapping are the names. Otherwise a path may be written as "NAME=PATH". A checkpoint without a name is
-    named after its folder, or after its file without the suffix. Raises OptionError for two equal names and for a name
-    that no folder can have.
+    named after its folder, or after its file without the suffix. Raises OptionError if two checkpoints have the same
+    name, or if a name cannot be the name of a folder.
     """
     items = checkpoints.items() if isinstance(checkpoints, Mapping) else (_named(given) for given in checkpoints)
     named: dict[str, Path] = {}

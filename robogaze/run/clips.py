@@ -1,4 +1,4 @@
-"""The clips of paths: videos, folders of videos, manifests, and every layout that `datasets` reads."""
+"""Lists the clips in the given paths: videos, folders of videos, manifests, and every layout that `datasets` reads."""
 
 import logging
 import os
@@ -26,8 +26,8 @@ _log = logging.getLogger("robogaze")
 class ClipList:
     """Clips in the order in which they were given.
 
-    Samples and shards identify clips by their paths relative to `root`. `is_whole` is True if the clips are the content
-    of one folder or manifest, and therefore all clips of the run.
+    Samples and shards identify clips by their paths relative to `root`. `is_whole` is True if the clips come from a
+    single folder or manifest. They are then all clips of the run.
     """
 
     entries: tuple[ManifestEntry, ...]

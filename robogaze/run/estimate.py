@@ -1,8 +1,8 @@
 """Estimates the calls, tokens and cost of a run before the first call.
 
-The estimate is the mean of the finished clips if there are enough of them. Without enough finished clips, a few clips
-are rehearsed. They go through the pipeline with their real pictures, and every request gets the simplest answer that
-lets the pipeline examine every dimension.
+If enough clips are finished, the estimate is their mean. Otherwise, a few clips are rehearsed: they go through the
+pipeline with their real pictures, but no model is called. Every request gets the simplest answer that lets the pipeline
+examine every dimension.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ async def estimate(
     config: ModelsConfig,
     decoder: str = "pyav",
 ) -> CostEstimate | None:
-    """The estimate for `tasks`; None without tasks, and if no clip can be read."""
+    """The estimate for `tasks`. It is None if there are no tasks, or if no clip can be read."""
     paid = [summary for summary in finished.values() if summary.status == "complete" and summary.usage.calls]
     if len(paid) >= _ENOUGH and tasks:
         return _measured(len(tasks), paid)

@@ -7,8 +7,8 @@
 
 A clip with a report in the run folder is finished. It is scored again only if one of its requests got no answer. A clip
 that cannot be read is counted, and the other clips are scored. A clip on which a model fails gets a report with the
-status partial or unscored. A run ends early only if it raises RunStopped. An exhausted budget stops it at once; pending
-answers of a batch stop it after all clips have written their requests.
+status partial or unscored. A run ends early only if it raises RunStopped. If the budget is exhausted, it stops at once.
+If answers of a batch are pending, it stops after all clips have written their requests.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
@@ -51,11 +51,11 @@ class ClipResult:
 class ScoringRun:
     """A run over clips, made by `open_run`; as a context manager it unlocks its folder at the end.
 
-    `summaries` are the summaries of the reports by clip id, in the order of the clips after the end of the run.
-    `scored` are the ids of the clips that this start scored. `stopped` is the reason why the run ended early; None if
-    the run did not end early. `environ` holds the API keys of servers. `models`, if given, replace the models of the
-    setup, and `answers` is their cache. If `is_whole`, the entries are all clips of the run: clips that were unreadable
-    in earlier starts and are not among the entries are dropped.
+    `summaries` maps clip ids to the summaries of their reports. After the end of the run, it is in the order of the
+    clips. `scored` are the ids of the clips that this start scored. `stopped` is the reason why the run ended early;
+    None if the run did not end early. `environ` holds the API keys of servers. `models`, if given, replace the models
+    of the setup, and `answers` is their cache. If `is_whole`, the entries are all clips of the run. Clips that earlier
+    starts could not read are then dropped if they are no longer among the entries.
     """
 
     entries: Sequence[ManifestEntry]
@@ -81,11 +81,12 @@ class ScoringRun:
             self.folder.close()
 
     async def execute(self, on_decoded: Decoded | None = None) -> AsyncGenerator[ClipResult, None]:
-        """Score the clips that are not finished. Yields the finished clips first, and each other clip once it is
-        stored.
+        """Score the clips that are not finished. Yields the finished clips first, and then each other clip as soon as
+        its report is stored.
 
-        `on_decoded` is called with the decoded share of a clip, in the thread that decodes it. Raises Unreachable if no
-        server answers before the first clip. Errors of the program, the disk or the domain are also raised.
+        `on_decoded` is called in the thread that decodes a clip, with the clip's id and the share that is decoded so
+        far. Raises Unreachable if no server answers before the first clip. Errors of the program, the disk or the
+        domain are also raised.
         """
         for clip_id, summary in self.plan.finished.items():
             yield ClipResult(clip_id, self.plan.clips[clip_id].entry, summary)

@@ -1,8 +1,8 @@
 """Encodes frames in another process, because an encoder in the process of the training would block the training's
 threads.
 
-The process reads from stdin a line of JSON (`path`, `shape`, `fps`) and the bytes of the frames, and answers on stdout
-with a line of JSON: null, or why the video could not be written.
+On stdin, the process gets a line of JSON (`path`, `shape`, `fps`) and then the bytes of the frames. On stdout, it
+answers with a line of JSON. The answer is null if the video was written; otherwise it says why not.
 """
 
 import json

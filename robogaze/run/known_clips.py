@@ -1,4 +1,4 @@
-"""Arrived clips as the run folder of their checkpoint knows them, so that no clip is scored twice or lost."""
+"""Finds arrived clips in the run folder of their checkpoint, so that no clip is scored twice or lost."""
 
 import logging
 from collections.abc import Mapping
@@ -15,10 +15,10 @@ _KEPT = ("prompt_id", "checkpoint", "split", "task_family", "embodiment", "layou
 
 
 def as_known(stored: StoredRun, arrivals: Mapping[str, Arrival]) -> Mapping[str, ManifestEntry]:
-    """The entries of clips, with the ids and fields under which the run folder knows them.
+    """The entries of clips. Clips that the run folder already contains keep their ids and fields from there.
 
-    A clip is known by its path. If that path no longer exists, the clip was renamed and is known by its size and
-    modification time.
+    A clip is recognised by its path. If the path in the run folder no longer exists, the clip may have been renamed; it
+    is then recognised by its size and modification time.
     """
     lines = {(line.path, line.start_s, line.end_s): line for line in stored.lines}
     moved = {

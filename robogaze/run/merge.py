@@ -1,7 +1,7 @@
 """Merges runs, such as the shards of a run.
 
-Runs are merged only if their configurations are equal. A clip that is in several runs is kept once, with its most
-complete report, or with the first of several equally complete reports. The merged runs are not changed.
+Runs are merged only if their configurations are equal. If a clip is in several runs, only its most complete report is
+kept. Of equally complete reports, the first is kept. The merged runs are not changed.
 """
 
 import os
@@ -40,8 +40,8 @@ class MergeResult:
 def merge(sources: Sequence[Path], out: Path) -> MergeResult:
     """Merge runs into `out`, which may contain an earlier merge.
 
-    Raises RunError for a folder without a run, for runs with different configurations, for shards of different counts,
-    and for two different clips with the same id.
+    Raises RunError if a folder contains no run, if runs differ in their configuration or in their number of shards, or
+    if two different clips have the same id.
     """
     if any(source.resolve() == out.resolve() for source in sources):
         raise RunError(f"{out} cannot be merged into itself; choose another `out`")
@@ -79,7 +79,7 @@ def _missing(shards: Sequence[str | None]) -> tuple[str, ...]:
         return ()
     if len(counts) > 1 or None in shards:
         raise RunError(
-            "shards with different counts, or shards together with whole runs, cannot be merged, because they share "
+            "cannot merge shards with different counts, or shards together with whole runs, because they share "
             "clips; give only shards with the same count, or only whole runs"
         )
     count = int(counts.pop())

@@ -58,8 +58,8 @@ class MonitorCounts:
 
 @dataclass(frozen=True)
 class MonitoredCheckpoint:
-    """A checkpoint whose clips are scored: its rates in the form that a tracker gets, its run folder, and whether it
-    passed the gate (True without a gate).
+    """A checkpoint whose clips are scored. `folder` is its run folder, and `numbers` are the rates that a tracker gets.
+    `passed` says whether the checkpoint passed the gate; without a gate, it is True.
     """
 
     step: int
@@ -82,15 +82,15 @@ class Monitor:
     """Scores clips in another process while a model is trained.
 
     `submit` copies the clip into a queue and returns. A thread writes the clips, and a process scores them with
-    `robogaze score --watch`. When the queue is full, the new clip is dropped and counted. After it is made, the Monitor
-    raises no errors in the training: failures are logged to the logger `robogaze` and counted.
+    `robogaze score --watch`. When the queue is full, the new clip is dropped and counted. Once the Monitor is created,
+    it raises no errors in the training: failures are counted and logged to the logger `robogaze`.
 
     Use the Monitor in one process of a distributed training.
 
     Args:
         out: The folder for the clips (`clips.jsonl`, `clips/`), a run folder for each checkpoint (`step_001000/`), the
             comparison of the checkpoints (`index.html`), and the messages of the process (`monitor.log`).
-        model: See `score`, also for the following three arguments.
+        model: See `score` for this argument and the following three.
         domain: The name of a built-in domain, or the folder of a custom domain.
         pipeline: A pipeline of the domain.
         concurrency: The maximum number of requests per model at the same time; also the maximum number of clips at the

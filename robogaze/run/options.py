@@ -69,7 +69,7 @@ class RunOptions:
             raise OptionError(
                 f"with `engine` {self.engine}, several processes call the models, so a limit cannot hold for all "
                 f"processes together; "
-                "remove `max_calls`, `max_cost_usd` and the limits of calls and cost in the models file, or use "
+                "either remove `max_calls`, `max_cost_usd` and the limits of calls and cost in the models file, or use "
                 "`engine` local"
             )
         if self.max_cost_usd is not None and config is not None:

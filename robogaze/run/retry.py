@@ -12,7 +12,9 @@ def awaits_answer(report: Report | ReportSummary) -> bool:
 
 
 def has_invalid_answers(report: Report | ReportSummary) -> bool:
-    """Whether answers were refused, invalid or undecided; `--retry-failed` requests new ones."""
+    """Whether a model refused to answer, or gave an answer that is invalid or leaves something undecided.
+    `--retry-failed` requests new answers.
+    """
     return any(failure.kind.retried_on_request for failure in report.failures)
 
 

@@ -24,8 +24,8 @@ _NICE = 10
 
 @dataclass
 class ScoringProcess:
-    """The process that scores. `receive` gets the lines of the stdout of the process; `fail` gets a message if the
-    process ends badly.
+    """The process that scores. `receive` is called with each line that the process prints; `fail` is called with a
+    message if the process fails.
     """
 
     command: list[str]
@@ -52,7 +52,7 @@ class ScoringProcess:
             self.pause_s = min(2 * self.pause_s, _LONGEST_RESTART_S)
 
     def finish(self, end_s: float | None, *, start: bool) -> None:
-        """Let the process score the clips that have arrived; stop it at `end_s`."""
+        """Wait until the process has scored the clips that have arrived, but stop it at `end_s`."""
         most_deaths = self.deaths + _MOST_DEATHS
         while start and not self._has_ended() and self.deaths < most_deaths:
             self.keep_running()

@@ -62,7 +62,8 @@ def make_setup(
 ) -> RunSetup:
     """Load a domain and one of its pipelines; the defaults depend on whether a model is given.
 
-    Raises OptionError for a pipeline that needs a model if none is given, InputError and DomainError for invalid files.
+    Raises OptionError if the pipeline needs a model and none is given, and InputError or DomainError if a file is
+    invalid.
     """
     path = str(domain or default_domain())
     if path not in domain_folders():

@@ -1,7 +1,8 @@
 """Shards, samples and the order of a run.
 
-Shards, samples and the order follow from a hash of the clip; they do not depend on the machine or on other clips. A
-clip stays in its shard when clips are added, and a run that is stopped early has scored a random sample of its clips.
+Shards, samples and the order follow from a hash of the clip; they do not depend on the machine or on other clips. When
+clips are added, the other clips stay in their shards. If a run is stopped early, the clips that it has scored are a
+random sample.
 """
 
 import os
@@ -36,7 +37,9 @@ class Shard:
         return f"{self.number}/{self.count}"
 
     def folder(self, run: Path) -> Path:
-        """The folder of the shard: next to the run, so that no reader of the run finds a clip twice."""
+        """The folder of the shard. It is not inside the run folder but next to it, so that no clip is found twice in
+        the run folder.
+        """
         width = len(str(self.count))
         return shards_of(run) / f"{self.number:0{width}}-of-{self.count}"
 
@@ -55,20 +58,18 @@ def shards_of(run: Path) -> Path:
 
 
 def written_shards(run: Path) -> tuple[Path, ...]:
-    """The folders of the shards of a run that were started, sorted."""
+    """The folders of those shards of a run whose scoring has started, in sorted order."""
     return tuple(sorted(path for path in shards_of(run).glob("*-of-*") if (path / "run.json").is_file()))
 
 
 def check_count(run: Path, count: int) -> None:
-    """Raise RunError if a run was divided into another number of shards before, because clips would then be scored
-    twice.
-    """
+    """Raise RunError if the run was already divided into a different number of shards; clips would be scored twice."""
     for path in written_shards(run):
         before = path.name.rpartition("-")[2]
         if before != f"{count}":
             raise RunError(
-                f"{path.parent} contains {before} shards; use {before} shards again, or remove the folder to "
-                f"start with {count} shards"
+                f"{path.parent} contains {before} shards; either use {before} shards again, or remove the folder to "
+                f"start over with {count} shards"
             )
 
 
@@ -78,8 +79,8 @@ def random_order(seed: int) -> Callable[[str], str]:
 
 
 def sample(entries: Sequence[ManifestEntry], limit: int, seed: int, root: Path) -> tuple[ManifestEntry, ...]:
-    """A random sample of `limit` entries, in their order; a larger sample contains every smaller sample of the same
-    seed.
+    """A random sample of `limit` entries, in the order of `entries`. With the same seed, a larger sample contains every
+    smaller sample.
     """
     order = random_order(seed)
     chosen = {id(entry) for entry in sorted(entries, key=lambda entry: order(_name(entry, root)))[:limit]}

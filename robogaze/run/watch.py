@@ -64,7 +64,7 @@ class WatchOptions:
         settled_s: A file is complete if it has not changed for this time.
         broken_s: A file that stays incomplete for this time is counted as unreadable.
         quiet_s: See above.
-        poll_s: The pause between two looks at the paths.
+        poll_s: The pause between two checks of the paths.
     """
 
     until: Callable[[], bool] | None = None
@@ -81,10 +81,11 @@ class WatchOptions:
 
 @dataclass(frozen=True)
 class CheckpointResult:
-    """A checkpoint that became complete. `again` is True if the checkpoint was complete before and more clips came.
+    """A checkpoint that became complete. `again` is True if the checkpoint was complete before, and more clips have
+    arrived since.
 
-    `comparison` holds the complete checkpoints and the baseline; None while there is only one checkpoint, or no
-    baseline. `checks` are the rules of the gate, applied to this checkpoint.
+    `comparison` compares the complete checkpoints and the baseline. It is None while there is only one checkpoint, or
+    no baseline. `checks` are the rules of the gate, applied to this checkpoint.
     """
 
     name: str
@@ -136,10 +137,10 @@ class _Checkpoint:
 
 
 class Watch:
-    """Scores the clips of paths as they appear.
+    """Scores the clips in the given paths as they appear.
 
-    `stopped` is the reason why the watch ended early; None if the watch did not end early. `complete` are the latest
-    results by checkpoint, in the order of their steps.
+    `stopped` is the reason why the watch ended early; None if the watch did not end early. `complete` maps each
+    complete checkpoint to its latest result, in the order of the steps.
     """
 
     def __init__(
@@ -174,8 +175,9 @@ class Watch:
     async def results(self) -> AsyncGenerator[CheckpointResult, None]:
         """Watch, score, and yield each checkpoint that became complete.
 
-        Raises Unreachable if no server answers for longer than `outage_s`, InputError if the paths cannot be read at
-        the end or the gate cannot be checked, RunError for a folder that is in use or contains another run.
+        Raises Unreachable if no server answers for longer than `outage_s`. Raises InputError if the paths cannot be
+        read when the watch ends, or if the gate cannot be checked. Raises RunError if a folder is in use or contains
+        another run.
         """
         while True:
             ending = self._is_ending()

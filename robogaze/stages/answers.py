@@ -1,4 +1,4 @@
-"""The answers that several stages share, and how their fields are narrowed for one clip.
+"""The answers that several stages share, and the functions that narrow their fields to one clip.
 
 The field names are the paper's (RoboGaze, A.3). For each clip, types and dimensions are narrowed to those of the
 domain, cited frames to the shown frames, and times to the length of the clip.
@@ -30,7 +30,9 @@ class _InOrder:
 
 
 def one_of(values: Iterable[str | int]) -> Any:
-    """The type of a value that is one of `values`, in this order; true and 1.0 are not the number 1."""
+    """The type of a value that must be one of `values`; a schema lists them in this order. Neither true nor 1.0 is
+    accepted as the number 1.
+    """
     ordered = tuple(values)
     return Annotated[Literal[ordered], BeforeValidator(_text_or_whole), _InOrder(ordered)]
 
@@ -42,7 +44,7 @@ def _text_or_whole(value: Any) -> Any:
 
 
 def narrowed(base: type[A], **fields: Any) -> type[A]:
-    """A subclass of a contract in which some fields have narrower types; equal types give the same subclass."""
+    """A subclass of a contract in which the given fields have narrower types. Equal types give the same subclass."""
     return _made(base.__name__, base, {name: (kind, ...) for name, kind in fields.items()})
 
 
@@ -76,8 +78,8 @@ def _structure(kind: Any) -> Any:
 def span_in(duration_s: float) -> Any:
     """The type of a span: two times in seconds, within a clip of this length.
 
-    Prompts round the length to hundredths of a second. The schema has the same rounded number as the prompt, and the
-    check accepts this number as the end of the clip. `Clip.clamp` cuts times above the exact length.
+    Prompts round the length to hundredths of a second. The schema contains the same rounded length as the prompt, and
+    the check accepts the rounded length as the end of the clip. `Clip.clamp` cuts times above the exact length.
     """
     rounded = round(duration_s, 2) or duration_s
     time = Annotated[float, Field(ge=0, le=max(duration_s, rounded), json_schema_extra={"maximum": rounded})]
@@ -129,7 +131,7 @@ F = TypeVar("F", bound=FaultAnswer)
 def fault_contract(
     base: type[F], duration_s: float, dimensions: tuple[Dimension, ...], frames: tuple[int, ...]
 ) -> type[F]:
-    """The contract of a fault in one clip: its dimensions with their types, and the frames that may be cited."""
+    """The contract of a fault in one clip: the possible dimensions and types, and the frames that may be cited."""
     span = span_in(duration_s)
     is_recurring = issubclass(base, RecurringFaultAnswer)
     times = {"spans_s": list_of(span, LIST_LIMIT, least=1)} if is_recurring else {"span_s": span}
@@ -143,15 +145,15 @@ def fault_contract(
 
 
 def list_answer(name: str, item: type[BaseModel], limit: int, least: int = 0) -> type[Answer]:
-    """A contract with one field, a list with at least `least` and at most about `limit` items."""
+    """A contract with one field: a list that has at least `least` items and at most about `limit` items."""
     return _made(name.title(), Answer, {name: (list_of(item, limit, least), ...)})
 
 
 def keyed_answer(name: str, item: type[Answer], keys: Iterable[str], *, may_miss: bool = False) -> type[Answer]:
     """A contract with one record for each key; a server that enforces grammars cannot omit any record.
 
-    With `may_miss`, an answer that omits keys is accepted, and the omitted keys are None. A server without grammars
-    then does not lose the rest of its answer.
+    With `may_miss`, an answer may omit keys; their records are None. If a server without grammars omits a key, the rest
+    of its answer is therefore not lost.
     """
     records = _made(
         f"{name.title()}ByKey", _AllKeys, dict.fromkeys(keys, (item | None, None) if may_miss else (item, ...))

@@ -1,8 +1,9 @@
 """Queries: a question to a model, and an answer that fits the contract of the query.
 
-A query is a prompt, rendered strictly, with images; the answer must fit its contract. An invalid answer is sent back
-with the error, up to three tries. A query with more images than its model accepts is not sent. Every request is
-recorded in the ledger: which images were shown, how the request ended and what it cost.
+A query is a prompt with images; an unknown variable in the prompt is an error. The answer must fit the query's
+contract. An invalid answer is sent back with the error, up to three tries. A query with more images than its model
+accepts is not sent. Every request is recorded in the ledger: which images were shown, how the request ended and what it
+cost.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +27,7 @@ Parts = tuple[str | FrameImage, ...]
 
 
 class SystemVariables(TypedDict):
-    """The variables of the prompt `system`: what a clip of the domain shows, in a few words."""
+    """The variables of the prompt `system`; `summary` says in a few words what the clips of the domain show."""
 
     summary: str
 
@@ -51,10 +52,10 @@ class Query:
     """A query of a stage.
 
     `subject` distinguishes the queries of one stage (a dimension, a group of windows, a round). `images` come first in
-    the request; `extra_images` come after what is known about the clip. `contract` is the type of the answer; `check`
-    returns an error that the contract cannot express, or None. `constrained` is False if the model may reason before it
-    answers; then no schema is sent. `sample` distinguishes independent answers to the same prompt. With
-    `hide_suspicions`, the model is not shown the suspicions of the observations.
+    the request, before the known facts about the clip; `extra_images` come after these facts. `contract` is the type of
+    the answer; `check` returns an error that the contract cannot express, or None. `constrained` is False if the model
+    may reason before it answers; then no schema is sent. `sample` distinguishes independent answers to the same prompt.
+    With `hide_suspicions`, the model is given the observations without their suspicions.
     """
 
     stage: str
@@ -76,7 +77,7 @@ class Query:
 class Asker:
     """Sends queries and keeps the ledger of one report. `models` is None for a pipeline without roles.
 
-    Subclasses are dataclasses with these fields.
+    Subclasses must be dataclasses that have these fields.
     """
 
     domain: Domain
@@ -172,7 +173,7 @@ class Asker:
         self.calls.append(call)
 
     def ledger(self) -> tuple[Call, ...]:
-        """The calls, in an order that does not depend on which answer arrived first."""
+        """The calls, in an order that does not depend on when the answers arrived."""
         ordered = sorted(self.calls, key=lambda call: (call.round, call.stage, call.subject, call.attempt, call.key))
         return tuple(call.with_(id=f"C{number}") for number, call in enumerate(ordered, start=1))
 

@@ -44,21 +44,15 @@ class Stage(Data):
         return None
 
     def examines(self) -> bool:
-        """Whether the stage looks for faults; a frame that is not shown to any stage that looks for faults is reported
-        as unseen.
-        """
+        """Whether the stage looks for faults. A frame that is shown to no such stage is reported as unseen."""
         return False
 
     def covers(self, domain: Domain) -> frozenset[str]:
-        """The dimensions that the stage can examine: if the stage finds nothing, it saw no fault in these
-        dimensions.
-        """
+        """The dimensions that the stage can examine. If it finds nothing in one of them, it saw no fault there."""
         return frozenset()
 
     def covers_partly(self, domain: Domain) -> frozenset[str]:
-        """The dimensions in which the stage can find some faults, but in which a fault is possible even if the stage
-        finds none.
-        """
+        """The dimensions in which the stage can find only some faults. If it finds none, a fault is still possible."""
         return frozenset()
 
     def shows_any_frame(self) -> bool:

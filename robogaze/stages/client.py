@@ -75,14 +75,14 @@ class ModelClient(Asker):
     _rounds: int = 0
 
     def frames(self, role: str) -> tuple[int, ...]:
-        """The frames of the clip that the model of a role is shown."""
+        """The frames of the clip that are shown to the model of a role."""
         config = self.model(role).config
         return config.frames.frames(self.clip.frame_times_s, self.clip.duration_s)
 
     def frames_within(self, role: str, spans: Sequence[Span], rate_fps: float) -> tuple[int, ...]:
         """The frames inside some spans, at the rate of the role's model or at `rate_fps` if that is higher.
 
-        A span without a frame at this rate gives the frame at its middle; without spans there are no frames.
+        If a span contains no frame at this rate, the frame at its middle is used. Without spans, there are no frames.
         """
         clip = self.clip
         regime = self.model(role).config.frames.at_least(rate_fps, clip.duration_s)
@@ -118,7 +118,7 @@ class ModelClient(Asker):
         return self.decoded_clip.largest_grid(_READING_GRIDS, _READING_SIDE_PX)
 
     async def ask_all(self, queries: Iterable[Query], context: Context) -> tuple[Any, ...]:
-        """Send several queries in parallel; the result of a query without a valid answer is its NoAnswer.
+        """Send several queries in parallel. If a query gets no valid answer, its result is a NoAnswer.
 
         All queries are sent before any error is raised, so that a batch contains every request of the round. An
         iterator is read in a thread, a few queries at a time, because making a query also makes its pictures.

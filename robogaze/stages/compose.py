@@ -1,11 +1,11 @@
 """compose: the accepted hypotheses become the events of the report.
 
-A merged hypothesis adds its evidence to the event it was merged into, and its dimension (as secondary) if a critic
-merged across dimensions. Duplicates that no critic compared are merged here. Accepted hypotheses from different answers
-are one event if they have the same type (and therefore the same dimension), and if their spans reach `merge_iou`. The
-event has the union of their spans. Two hypotheses from one answer stay separate, because the model saw both. Faults of
-different dimensions or types at one time also stay separate: a cause is an event in each dimension in which it is
-visible.
+A merged hypothesis adds its evidence to the event that it was merged into. If a critic merged it across dimensions, its
+dimension becomes a secondary dimension of the event. Duplicates that no critic compared are merged here. Accepted
+hypotheses from different answers are one event if they have the same type (and therefore the same dimension), and if
+their spans have an IoU of at least `merge_iou`. The event has the union of their spans. Two hypotheses from one answer
+stay separate, because the model saw both. Faults of different dimensions or types at the same time also stay separate.
+If one cause is visible in several dimensions, it is therefore one event in each of them.
 """
 
 from collections.abc import Sequence

@@ -35,8 +35,8 @@ class Context:
     `dimensions` are the dimensions that the pipeline can examine in this clip; `partial_dimensions` are further
     dimensions in which it can find some types. `coverage` has an entry for every dimension of the domain. `scanned` are
     disjoint windows that cover the clip; a window without an answer has no notes. `whole_clip_frames` are the frames
-    shown in answered requests about the whole clip and all dimensions; None without a request of this kind. `notes` are
-    sentences for the report; each says what a stage could not do in this clip.
+    shown in answered requests about the whole clip and all dimensions; it is None if there was no such request. `notes`
+    are sentences for the report; each says what a stage could not do in this clip.
     """
 
     clip: Clip
@@ -59,10 +59,14 @@ class Context:
     notes: tuple[str, ...] = ()
 
     def covering(self, found: Mapping[str, Coverage]) -> Self:
-        """The context with the coverage of a stage; better coverage by an earlier stage is kept."""
+        """The context after a stage has added its coverage. If an earlier stage covered a dimension better, that
+        coverage is kept.
+        """
         merged = {name: furthest(before, found.get(name, before)) for name, before in self.coverage.items()}
         return replace(self, coverage=merged)
 
     def covering_all(self, coverage: Coverage) -> Self:
-        """The context with one coverage for all its dimensions; better coverage by an earlier stage is kept."""
+        """The context after a stage has added the same coverage for all its dimensions; better earlier coverage is
+        kept.
+        """
         return self.covering(dict.fromkeys(self.dimensions, coverage))

@@ -1,7 +1,8 @@
-"""Rules over signals, each of which indicates an event type, with the confidence of their findings.
+"""Rules over signals. Each rule indicates an event type, and its findings may have a confidence.
 
-The confidence of a finding is counted on clips with known events: it is the share of correct findings among the rule's
-findings with a peak at least equal to the peak of this finding. Without counts a finding has no confidence (None).
+The confidence of a finding comes from counts on clips with known events. It is the share of correct findings among
+those findings of the rule whose peaks are at least as extreme as the peak of this finding. Without such counts, a
+finding has no confidence (None).
 """
 
 from itertools import pairwise
@@ -23,13 +24,13 @@ class ConfidenceStep(Data):
 
     @property
     def share(self) -> float:
-        """The share of correct findings, with one correct and one wrong finding added."""
+        """The share of findings that are correct, computed after one correct and one wrong finding are added."""
         return (self.correct + 1) / (self.of + 2)
 
 
 class WeakThreshold(Data):
-    """A weaker threshold: findings that reach it, but not the rule's threshold, are reported without an event; `reason`
-    says why.
+    """A weaker threshold. Findings that reach only this threshold, not the rule's own, are reported without an event.
+    `reason` says why.
     """
 
     value: float
@@ -39,9 +40,9 @@ class WeakThreshold(Data):
 class EventRule(SignalRule):
     """A rule with the event type that it indicates and the prompt that describes a finding.
 
-    The steps of `confidence` are in order, from the threshold outward, and the confidence never decreases from step to
-    step. `report_only` is the reason why the findings are reported without an event; empty if they become events. If
-    the findings become events, `weak_threshold` may report weaker findings.
+    The steps of `confidence` start at the threshold and go outward from there; the confidence never decreases from one
+    step to the next. `report_only` is the reason why the findings are reported without an event; it is empty if they
+    become events. If the findings become events, `weak_threshold` may report weaker findings.
     """
 
     dimension: Name

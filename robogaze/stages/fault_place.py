@@ -27,7 +27,7 @@ def placed_contract(contract: type[P], frames: Sequence[int], views: Sequence[st
 
 
 def place_error(field: str, faults: Sequence[Answer], views: Sequence[str]) -> str | None:
-    """The first error that the contract cannot express, in the places of a list of faults; None without an error."""
+    """The first error in the places of the faults that the contract cannot express; None if there is no error."""
     for number, fault in enumerate(faults):
         if not isinstance(fault, PlaceAnswer):
             continue
@@ -39,7 +39,7 @@ def place_error(field: str, faults: Sequence[Answer], views: Sequence[str]) -> s
 
 
 def place_evidence(fault: Answer, views: Sequence[str], stage: str) -> tuple[Evidence, ...]:
-    """The place of a fault as evidence of a stage; empty if the answer gives none."""
+    """The place of a fault, as evidence that the stage found; empty if the answer gives no place."""
     if not isinstance(fault, PlaceAnswer) or fault.box is None or fault.box_frame is None:
         return ()
     left, top, right, bottom = (side / 1000 for side in fault.box)

@@ -3,10 +3,10 @@
 A rule names a signal, a threshold, a minimum duration and an event type; a template describes the finding. No model is
 asked. Without rules the stage only provides the measurements to later stages.
 
-A finding that a rule's explanation (the camera moves) rejects becomes a rejected hypothesis with the explanation and
-its measured value. A finding of a `report_only` rule, or a finding between a rule's weak threshold and its threshold,
-also becomes a rejected hypothesis. Too few findings of this kind are correct to report them as events. These findings
-leave the dimension undecided, even a dimension that no rule covers.
+A rule may have an innocent explanation for a finding, such as a moving camera. If it applies, the finding becomes a
+rejected hypothesis with the explanation and its measured value. Findings of a `report_only` rule, and findings between
+a rule's weak threshold and its threshold, also become rejected hypotheses, because too few of them are correct to
+report them as events. They leave their dimension undecided, even if no rule covers the dimension.
 
 If a signal could not be measured, its rule has no answer. All these gaps are reported. If the gaps exceed the allowance
 of the pipeline, the rule's dimension is not examined, and a failure gives the reason.
@@ -75,7 +75,8 @@ class MeasureVariables(TypedDict):
 
 
 class Allowance(Data):
-    """How much of a view may be unmeasured while the dimension still counts as examined; nothing by default.
+    """The largest gap in the measurements of a view with which the dimension still counts as examined. By default, no
+    gap is allowed.
 
     `share` is a share of the frames, and `stretch_s` is the longest duration without a measurement.
     """
@@ -103,15 +104,15 @@ class Measure(Stage):
         return frozenset({"evidence", "hypotheses"})
 
     def examines(self) -> bool:
-        """True if some rules make events."""
+        """True if the findings of some rules become events."""
         return bool(self._event_rules)
 
     def covers(self, domain: Domain) -> frozenset[str]:
-        """The dimensions in which rules make events, except the partially covered dimensions."""
+        """The dimensions in which findings become events, except the partially covered dimensions."""
         return frozenset(rule.dimension for rule in self._event_rules) - self.covers_partly(domain)
 
     def covers_partly(self, domain: Domain) -> frozenset[str]:
-        """The dimensions in which rules make events but find too little to rule out a fault."""
+        """The dimensions in which findings become events, but whose rules find too little to rule out a fault."""
         return frozenset(self.partial)
 
     def templates(self) -> Mapping[str, type]:
@@ -138,7 +139,9 @@ class Measure(Stage):
                 raise ValueError(f"'partial' names the dimension {name}, but no rule makes an event in this dimension")
 
     def notes(self, domain: Domain, evidence: ClipSignals | None) -> tuple[str, ...]:
-        """The limitations of the signals, the findings too uncertain for an event, and the allowed gaps."""
+        """The limitations of the signals, the findings that are too uncertain to be events, and the gaps that are
+        allowed.
+        """
         if evidence is None:
             return ()
         evidence = with_classes(evidence, self._load_classifiers(domain))

@@ -34,9 +34,9 @@ class Pipeline:
     def build(cls, domain: Domain, name: str) -> "Pipeline":
         """Build and check a domain's pipeline.
 
-        Raises InputError for an unknown name. Raises DomainError (file and line) for an unknown stage, a wrong
-        parameter, a stage that reads what no earlier stage writes, hypotheses that no stage decides, and a prompt that
-        is missing or uses a variable that its stage does not provide.
+        Raises InputError for an unknown name. Raises DomainError, with file and line, if a stage is unknown, if a
+        parameter is wrong, if a stage reads what no earlier stage writes, if no stage decides the hypotheses, or if a
+        prompt is missing or uses a variable that its stage does not provide.
         """
         if name not in domain.pipelines:
             known = ", ".join(domain.pipelines)
@@ -106,8 +106,8 @@ class Pipeline:
     async def run(self, context: Context, client: ModelClient) -> Context:
         """Run the stages; a stage that raises NoAnswer ends the run.
 
-        A run that ends early covers nothing, because its events were not composed. If no dimension of the clip can be
-        examined, no stage runs.
+        If a run ends early, no dimension counts as covered, because the events were not composed. If no dimension of
+        the clip can be examined, no stage runs.
         """
         if not context.dimensions and not context.partial_dimensions:
             return replace(context, failures=(*context.failures, self._nothing_to_examine(context.clip)))

@@ -377,8 +377,8 @@ def test_the_number_of_shards_of_a_run_cannot_change(score: Score) -> None:
         asked = stub.requests
         shard, engine = score(url, "--shard", "1/3"), score(url, "--engine", "datatrove", "--workers", 3)
     assert (shard.code, engine.code, stub.requests) == (1, 1, asked)
-    assert "contains 2 shards; use 2 shards again" in shard.err
-    assert "contains 2 shards; use 2 shards again" in engine.err
+    assert "contains 2 shards; either use 2 shards again" in shard.err
+    assert "contains 2 shards; either use 2 shards again" in engine.err
 
 
 def test_a_merge_with_unscored_clips_is_unfinished(score: Score, robogaze: Shell, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ _SHOWN = 3
 
 
 def agreement_tables(result: AgreementResult) -> Iterator[ResultTable]:
-    """Every table, the headline first; only the headline if there is nothing to compare."""
+    """All tables, the one with the main measures first. If there are no clips to compare, it is the only table."""
     slices = dict(_slices(result))
     annotators = len(result.annotation_set.annotators)
     title = f"Agreement of {count(annotators, 'annotator')} on {count(result.overall.clips, 'clip')}"
@@ -254,7 +254,7 @@ def _queue(result: AgreementResult) -> ResultTable:
 
 
 def short_queue(result: AgreementResult, most: int) -> ResultTable:
-    """The first `most` events that need adjudication, with a row for each event."""
+    """A row for each event that needs adjudication; only the first `most` events are shown."""
     queue = result.adjudication.queue
     rows: tuple[Row, ...] = tuple(
         (
@@ -307,6 +307,6 @@ def ratings_table(result: RatingAgreement, level: float, resamples: int, seed: i
     if result.once:
         notes.append(f"{count(result.once, 'unit')} of {result.units} left out: fewer than two ratings.")
     if result.tied:
-        notes.append(f"{count(result.tied, 'unit')} with a tie: two or more labels are given equally often.")
+        notes.append(f"{count(result.tied, 'unit')} with a tie: no single label is the most frequent.")
     title = f"Agreement of {count(len(result.annotators), 'annotator')} on labels"
     return ResultTable("ratings", title, ("label", "Krippendorff's alpha"), rows, tuple(notes))

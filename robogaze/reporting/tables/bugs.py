@@ -12,7 +12,7 @@ _LONGEST = 100
 
 
 def bug_tables(result: BugEvaluation) -> Iterator[ResultTable]:
-    """Tables of the scores, the recall by difficulty, by step and by setting, each bug, and each report."""
+    """Tables of the scores, of the recall (by difficulty, by step and by setting), of the bugs, and of the reports."""
     notes = (*_notes(result), f"Judge {result.judge}: {result.judge_note}")
     yield _scores(result, notes)
     yield _difficulties(result, notes)

@@ -1,4 +1,5 @@
-"""The clips of a run in a terminal: a row for each clip, a row for each type of event, and a summary; counts as JSON.
+"""The clips of a run for the terminal: a row for each clip, a row for each type of event, and a summary. The counts are
+also available as JSON.
 
 Text from clips and models is printed as plain text: it cannot style the table or control the terminal.
 """
@@ -144,7 +145,9 @@ def event_table(reports: Sequence[ReportSummary], domain: Domain) -> Table:
 def counts_as_json(
     reports: Sequence[ReportSummary], unreadable: Sequence[Unreadable], domain: Domain
 ) -> Mapping[str, Any]:
-    """Clips by verdict and status, dimensions by coverage, events by type, usage (None if a part is not known)."""
+    """The numbers of clips by verdict and status, of dimensions by coverage, and of events by type, and the usage of
+    the run. A value of the usage is None if a part of it is not known.
+    """
     summary = RunSummary(tuple(reports), tuple(unreadable), domain)
     return {
         "clips": summary.counts,

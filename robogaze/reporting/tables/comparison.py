@@ -37,7 +37,9 @@ def comparison_tables(result: Comparison, checks: tuple[GateCheck, ...] | None =
 
 
 def pair_tables(pair: RunPair, verdict: str, result: Comparison) -> tuple[ResultTable, ResultTable, ResultTable]:
-    """The differences of a pair by measure, by dimension and type, and the prompts that changed."""
+    """Three tables for a pair: the differences in each measure, the differences by dimension and type, and the prompts
+    that changed.
+    """
     return _measures(pair, verdict, result), _dimensions_and_types(pair, result), _flips(pair, result)
 
 

@@ -42,14 +42,16 @@ BRIEF = (
 
 
 def brief(result: Evaluation, tables: Iterable[ResultTable]) -> list[ResultTable]:
-    """The tables that a terminal shows: the cost of errors for a single system, the number of errors for several."""
+    """The tables that a terminal shows. They include the cost of errors for a single system, or the number of errors
+    for several systems.
+    """
     errors = "errors" if len(result.systems) > 1 else "losses"
     wanted = {*BRIEF, errors, *(f"by-{field}" for field in result.systems[0].by)}
     return [table for table in tables if table.name in wanted or (table.part and table.part.file in wanted)]
 
 
 def evaluation_tables(result: Evaluation) -> Iterator[ResultTable]:
-    """Every table, the scores first; each names the judge in its notes."""
+    """All tables, the scores first. The notes of every table name the judge."""
     judge = judge_note(result)
     for table in _tables(result):
         yield table if judge in table.notes else replace(table, notes=(*table.notes, judge))
@@ -75,13 +77,13 @@ def _tables(result: Evaluation) -> Iterator[ResultTable]:
 
 
 def metric_name(result: Evaluation, name: str) -> str:
-    """A metric's id under the normalisation of the evaluation."""
+    """The id of a metric in this evaluation: under strict normalisation, its strict variant if there is one."""
     strict = f"{name}_strict"
     return strict if result.config.normalisation == "strict" and strict in METRICS else name
 
 
 def headline(result: Evaluation) -> dict[str, str]:
-    """The titles of the HEADLINE metrics by id, under the normalisation of the evaluation."""
+    """The titles of the HEADLINE metrics, keyed by their ids in this evaluation (see `metric_name`)."""
     return {name: METRICS[name].title for name in (metric_name(result, name) for name in HEADLINE)}
 
 

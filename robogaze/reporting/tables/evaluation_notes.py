@@ -27,7 +27,7 @@ def evaluation_notes(result: Evaluation) -> tuple[str, ...]:
 
 
 def method_note(result: Evaluation) -> str:
-    """The convention, the axis of the IoU and the intervals."""
+    """A sentence on how the scores were made: the convention, the axis of the IoU, and the method of the intervals."""
     terms = result.config
     return (
         f"Convention {terms.convention}, {terms.normalisation} normalisation, IoU on {_axis(result)}; "
@@ -36,7 +36,9 @@ def method_note(result: Evaluation) -> str:
 
 
 def evaluation_warnings(result: Evaluation) -> Iterator[str]:
-    """What limits the result: few units, the judge, missing or unfinished clips, systems that do not beat a floor."""
+    """Warnings about the result: too few units, the judge, missing or unfinished clips, and systems that are not
+    significantly above their floor.
+    """
     yield from few_units(result)
     yield from judge_caution(result)
     for system in result.systems:
@@ -142,7 +144,7 @@ def judge_caution(result: Evaluation) -> Iterator[str]:
 
 
 def few_units(result: Evaluation) -> Iterator[str]:
-    """A warning if there are too few units for exact intervals and p."""
+    """A warning if there are too few units for exact intervals and p-values."""
     if result.counts["units"] < MIN_UNITS:
         units = count(result.counts["units"], "unit")
         yield (

@@ -80,9 +80,10 @@ FORMS: Mapping[str, Callable[[ResultTable], str]] = {"csv": to_csv, "markdown": 
 
 
 def table_files(tables: Sequence[ResultTable]) -> Iterator[tuple[str, str]]:
-    """File names and texts: a CSV file for each table, and all tables in one Markdown and one LaTeX file.
+    """The name and the text of each file: a CSV file for each table, and one Markdown file and one LaTeX file with all
+    tables.
 
-    Parts of a table share a CSV file. Raises ValueError for parts with different columns.
+    Tables that are parts of a larger table share a CSV file. Raises ValueError if such parts have different columns.
     """
     together: dict[str, list[ResultTable]] = {}
     for table in tables:
@@ -104,9 +105,9 @@ def _joined(parts: Sequence[ResultTable]) -> ResultTable:
 
 
 def file_name(system: str, what: str) -> str:
-    """A file name that is valid on every file system and unique to a pair of names.
+    """A file name, made from two names, that is valid on every file system.
 
-    A hash is appended where characters are replaced or the name is cut.
+    If characters are replaced or the name is cut, a hash is appended to keep file names distinct.
     """
     whole = f"{system}-{what}"
     plain = "".join(char if char.isascii() and (char.isalnum() or char in "-_.") else "_" for char in whole)

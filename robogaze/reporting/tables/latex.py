@@ -1,7 +1,7 @@
 """A table as LaTeX that fits a page: for the package booktabs, in the text width of an article at 10 points.
 
-A table that is too wide or too long is split into several, each with the first column. An estimate takes two lines, its
-value with n above its interval; long text is wrapped.
+A table that is too wide or too long is split into several, each with the first column. An estimate takes two lines: its
+value and n, and below them its interval. Long text is wrapped.
 """
 
 import math

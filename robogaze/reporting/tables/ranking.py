@@ -1,5 +1,5 @@
-"""A ranking as tables: the candidates of every prompt, the candidates without a rank, and how usable the kept
-part is.
+"""A ranking as tables: the candidates of every prompt, the candidates without a rank, and how many of the kept
+candidates are usable.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,8 +25,8 @@ def ranking_tables(result: Ranking) -> Iterator[ResultTable]:
 
 
 def reason_of(ranked: RankedCandidate, names: Mapping[str, str] | None = None) -> str:
-    """Why a candidate has its rank: its largest risks, and what broke a tie; `names` are the names of event types, by
-    id.
+    """Why a candidate has its rank: its largest risks and, after a tie, what broke the tie. `names` maps the ids of
+    event types to their names.
     """
     risks = [risk_text(risk, names or {}) for risk in ranked.risks[:_RISKS_NAMED]]
     if (more := len(ranked.risks) - _RISKS_NAMED) > 0:
@@ -45,15 +45,15 @@ def risk_text(risk: Risk, names: Mapping[str, str]) -> str:
 
 
 def tie_text(ranked: RankedCandidate) -> str:
-    """The tie of a candidate, and what broke the tie; empty without a tie."""
+    """The candidates that this candidate is tied with, and what broke the tie; empty if there is no tie."""
     if not ranked.tied:
         return ""
     return f"; tied with {listed(ranked.tied)}, ordered by {ranked.tiebreak}"
 
 
 def id_sentence(result: Ranking) -> str:
-    """The number of prompts in which candidates are tied and only the clip id decides which of them are kept; empty for
-    none.
+    """A sentence with the number of prompts in which the clip id alone decides which of the tied candidates are kept;
+    empty if there is no such prompt.
     """
     number = sum(prompt.decided_by_id for prompt in result.prompts)
     if not number:
@@ -73,7 +73,9 @@ def ranking_headline(result: Ranking) -> str:
 
 
 def screening_sentence(screening: Screening) -> str:
-    """The precision of the rule, and of the baseline, of a random order and of the best order."""
+    """The precision of the rule, followed by the precisions of the baseline, a random order and the best possible
+    order.
+    """
     rule = screening.measures[0]
     if not rule.precision.defined:
         return f"{screening.precision} is undefined: {rule.precision.why}"

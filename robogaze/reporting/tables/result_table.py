@@ -18,7 +18,9 @@ Row = tuple[Cell, ...]
 
 @dataclass(frozen=True)
 class TablePart:
-    """Tables with the same columns share the CSV file `file`; its first column, `column`, holds their `value`."""
+    """A table that shares a CSV file with others. `file` is the name of the file; `column` is the name of its first
+    column, and `value` is the content of this column in the rows of the table.
+    """
 
     file: str
     column: str

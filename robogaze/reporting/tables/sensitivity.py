@@ -24,7 +24,9 @@ NOTES = (
 
 
 def sensitivity_tables(result: Sensitivity) -> Iterator[ResultTable]:
-    """Found glitches overall, by type, severity and plant, and the alarms on untouched clips."""
+    """Tables of the glitches that were found (in total, and by type, severity and plant), and of the alarms on
+    untouched clips.
+    """
     for field, groups in (("all", {"all": result.total}), *result.by.items()):
         title = "Found glitches" if field == "all" else f"Found glitches by {field}"
         rows: tuple[Row, ...] = tuple((name, *_cells(group)) for name, group in groups.items())

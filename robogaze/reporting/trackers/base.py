@@ -50,7 +50,7 @@ def open_run(
 ) -> Iterator[Callable[[Mapping[str, float | None], int], None]]:
     """Start a run, yield a function that logs numbers at a step, and end the run.
 
-    Raises RobogazeError if the tracker refuses the run, or the numbers that the function logs.
+    Raises RobogazeError if the tracker refuses the run or the logged numbers.
     """
     with _explained(tracker, name):
         run = tracker.start(name, configuration)
@@ -91,5 +91,5 @@ def _explained(tracker: Tracker, name: str) -> Iterator[None]:
 
 
 def finite(numbers: Mapping[str, float | None]) -> Mapping[str, float]:
-    """The numbers without None, NaN and infinity; none of these is sent as 0."""
+    """The finite numbers. None, NaN and infinity are left out; they are never sent as 0."""
     return {name: float(number) for name, number in numbers.items() if number is not None and math.isfinite(number)}

@@ -1,4 +1,4 @@
-"""The numbers that a tracker gets: counts and rates over many clips, by name, never of a single clip.
+"""The named numbers that a tracker gets. They are counts and rates over many clips, never values of a single clip.
 
 clips/VERDICT        clips that are faulty, clean and undecided
 clips/STATUS         clips that are complete, partial and unscored; clips/unreadable have no report
@@ -42,7 +42,7 @@ def run_numbers(reports: Sequence[ReportSummary], unreadable: Sequence[Unreadabl
 
 
 def leaderboard_numbers(row: LeaderboardRow, scope: Scope) -> Numbers:
-    """The measures of a run in a comparison with their intervals, and the share of clips without a score."""
+    """The measures of one run of a comparison, with their intervals, and the share of its clips without a score."""
     measures = {
         name: number
         for measure, estimate in row.measures.items()

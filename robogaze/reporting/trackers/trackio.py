@@ -1,4 +1,4 @@
-"""trackio: a run of a project, in a local SQLite file, or at TRACKIO_SPACE_ID or TRACKIO_SERVER_URL."""
+"""trackio: runs go to a local SQLite file, to the Space TRACKIO_SPACE_ID, or to the server TRACKIO_SERVER_URL."""
 
 import sqlite3
 from collections.abc import Mapping

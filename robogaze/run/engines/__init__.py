@@ -1,4 +1,4 @@
-"""Engines: in which processes the clips of a run are diagnosed.
+"""Engines decide in which processes the clips of a run are diagnosed.
 
 An engine gets clips and yields their results in any order; it does not use the run folder. To add an engine, write a
 module with a class that takes an `EngineContext` (see `robogaze.run.engines.base`), and add a line here or an entry

@@ -37,7 +37,7 @@ class ClipTask:
 class Result:
     """The report of a clip, or why the clip is unreadable.
 
-    `frames` (by number) and `pictures` (by id) show its events and hypotheses, as JPEG.
+    `frames`, keyed by frame number, and `pictures`, keyed by id, are JPEG images of its events and hypotheses.
     """
 
     clip_id: str
@@ -65,7 +65,7 @@ class Engine(Protocol):
     def run(self, tasks: Sequence[ClipTask]) -> AsyncGenerator[Result, None]:
         """Diagnose clips, roughly in their order, and yield each result as soon as it is known.
 
-        If the run must stop early, raises RunStopped at the end; clips without a result are left to the next start.
+        If the run must stop early, RunStopped is raised at the end; the next start scores the clips without a result.
         Errors of the program, the disk or the domain are raised at once.
         """
 

@@ -19,7 +19,7 @@ _FINISHED = (0, 4)
 
 @dataclass(frozen=True)
 class Shards:
-    """A step of a datatrove pipeline: each rank runs `robogaze` with these `arguments` and its shard."""
+    """A step of a datatrove pipeline. Each rank runs `robogaze` with `arguments` and scores its own shard."""
 
     arguments: tuple[str, ...]
 
@@ -37,8 +37,8 @@ class Shards:
 def run_shards(arguments: Sequence[str], workers: int, logs: Path) -> None:
     """Score all shards of a run on this machine, each in its own process.
 
-    Finished clips are known from each shard's run folder, not from the completion marks of datatrove in `logs`. Raises
-    MissingExtra if datatrove is not installed, RunError for a shard that does not finish.
+    The run folder of each shard says which clips are finished; the completion marks of datatrove in `logs` are ignored.
+    Raises MissingExtra if datatrove is not installed, and RunError if a shard does not finish.
     """
     try:
         from datatrove.executor import LocalPipelineExecutor

@@ -34,7 +34,7 @@ _QUIET = {"log_to_driver": False, "include_dashboard": False, "logging_level": l
 class WorkerConfig:
     """How a worker scores clips, as plain data that is sent to it.
 
-    `secrets` are the API keys of servers by the name of their environment variable; they are never written to disk.
+    `secrets` are the API keys of servers, keyed by environment variable; they are never written to disk.
     """
 
     domain: str
@@ -56,14 +56,16 @@ class WorkerConfig:
 
 
 class Ray:
-    """Diagnoses clips on a Ray cluster, `workers` blocks at a time; the default is the number of the cluster's cores.
+    """Diagnoses clips on a Ray cluster, `workers` blocks at a time. By default, `workers` is the number of cores in the
+    cluster.
 
-    Clips are sent to the cluster that this process is connected to. If there is none, they are sent to the cluster at
-    `address` ("auto" for a cluster on this machine), or without an address to a new cluster on this machine. (Without
-    an address, Ray would join the last cluster that was started here, and wait forever if that cluster was killed.)
+    Clips are sent to the cluster that this process is connected to. If it is not connected, they are sent to the
+    cluster at `address` ("auto" for a cluster on this machine). If there is no address, a new cluster is started on
+    this machine. (By itself, Ray would join the last cluster that was started here, and wait forever if that cluster
+    was killed.)
 
-    Answers are not cached: the requests of a lost worker are sent again. If a clip was answered by a different model
-    than the first clips, the clip is not yielded, and the run stops.
+    Answers are not cached: the requests of a lost worker are sent again. All clips must be answered by the same model.
+    If another model answered a clip, the clip is not yielded, and the run stops.
     """
 
     def __init__(self, context: EngineContext) -> None:

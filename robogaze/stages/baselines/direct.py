@@ -1,10 +1,10 @@
-"""direct: one query about the whole clip, without memories or specialists. The stage gives the baselines of the paper
-(vanilla, chain of thought, taxonomy in the prompt; RoboGaze A.3.2, A.3.3, A.4.13). With `samples`, it gives the input
-of a vote (A.4.12). It also gives the proposals of a generic propose-and-verify method. Samples and their hypotheses are
-numbered across all stages of this kind.
+"""direct: one query about the whole clip, without memories or specialists. The stage implements the baselines of the
+paper: vanilla, chain of thought, and taxonomy in the prompt (RoboGaze A.3.2, A.3.3, A.4.13). With `samples`, it
+produces the hypotheses for a vote (A.4.12). It can also make the proposals of a generic propose-and-verify method. If a
+pipeline has several stages of this kind, the numbers of samples and hypotheses continue from one stage to the next.
 
 The query shows the frames that the model's regime selects. If a clip is longer than the regime covers, the frames are
-far apart; the reason in `coverage` then gives the longest stretch without a shown frame.
+far apart. The reason in `coverage` then states the longest time without a shown frame.
 
 Reasoning inside <think> tags is removed before the answer is read.
 """
@@ -33,9 +33,9 @@ _MAX_EVENTS = 12
 
 
 class DirectVariables(TypedDict):
-    """The variables of the prompt that `prompt` names: the taxonomy and its conventions.
+    """The variables of every prompt that the parameter `prompt` can select: the taxonomy and its conventions.
 
-    `boxes` says whether the answer gives the place of a fault, in one of the `views`.
+    If `boxes` is set, the answer gives the place of each fault, as a box in one of the `views`.
     """
 
     dimensions: tuple[Dimension, ...]
@@ -192,9 +192,9 @@ class Direct(Examiner):
 
 
 def samples_of(client: ModelClient) -> Mapping[str, bool]:
-    """The samples of a clip so far, by name, and whether each has an answer.
+    """The samples of a clip so far: a mapping from the name of each sample to whether it has an answer.
 
-    The hypotheses of a sample give its name in `proposed_by`.
+    The hypotheses of a sample have the sample's name in `proposed_by`.
     """
     taken: dict[str, bool] = {}
     for call in client.calls:

@@ -1,9 +1,10 @@
 """vote: the events that several independent samples agree on (RoboGaze, A.4.12).
 
-Hypotheses of the same type whose spans reach `same_iou` are one event. The event is accepted if at least `min_share` of
-the samples report it. The spans of the event are the union of the spans of its hypotheses or, with `spans: majority`,
-the time that at least half of the hypotheses cover. A sample that found nothing counts as a sample, and so does a
-sample without an answer. If too few samples have an answer for a majority, nothing is decided and nothing is examined.
+Hypotheses of the same type are one event if their spans have an IoU of at least `same_iou`. The event is accepted if at
+least `min_share` of the samples report it. The spans of the event are the union of the spans of its hypotheses or, with
+`spans: majority`, the time that at least half of the hypotheses cover. A sample that found nothing counts as a sample,
+and so does a sample without an answer. If so many samples have no answer that no majority is possible, no hypothesis is
+decided and no dimension counts as examined.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The pictures that a claim is judged by.
+"""The pictures from which a claim is judged.
 
 around   samples from a second before the claim to a second after it, on one sheet, so also in neighbouring windows
 start    the frames between the last sample before the claim and its first sample (at most MOST_FRAMES, evenly spaced),
@@ -31,7 +31,9 @@ MARGIN_S = 1.0
 
 @dataclass(frozen=True)
 class ClaimPictures:
-    """The pictures of a claim; `frames` are all the frames on them, ascending; `span` is the claim with its margin."""
+    """The pictures of a claim. `frames` are all the frames on them, in ascending order. `span` is the span of the
+    claim, with a margin on both sides.
+    """
 
     images: tuple[FrameImage, ...]
     frames: tuple[int, ...]
@@ -39,7 +41,7 @@ class ClaimPictures:
 
 
 def claim_pictures(hypothesis: Hypothesis, samples: Sequence[int], client: ModelClient) -> ClaimPictures:
-    """The pictures of a hypothesis; `samples` are the frames that earlier stages were shown, ascending.
+    """The pictures of a hypothesis; `samples` are the frames that earlier stages were shown, in order.
 
     Raises VideoError if the video has changed since it was decoded.
     """

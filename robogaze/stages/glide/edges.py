@@ -17,8 +17,8 @@ MOST_FRAMES = 9
 
 
 def span_of(first: int, last: int, shown: Sequence[int], clip: Clip) -> Span:
-    """The span of something that is visible from the frame `first` to the frame `last`; `shown` are the shown frames,
-    ascending.
+    """The span of something that is visible from the frame `first` to the frame `last`. `shown` are the frames that
+    were shown, in ascending order.
     """
     times_s = clip.frame_times_s
     before, after = shown[: bisect_left(shown, first)], shown[bisect_left(shown, last + 1) :]
@@ -28,7 +28,9 @@ def span_of(first: int, last: int, shown: Sequence[int], clip: Clip) -> Span:
 
 
 def spans_of(pairs: Iterable[Sequence[int]], shown: Sequence[int], clip: Clip) -> tuple[Span, ...]:
-    """The disjoint spans of something visible; each of `pairs` is the first and the last frame of a range."""
+    """The disjoint spans of something that is visible several times. Each of `pairs` is the first and the last frame of
+    one of these times.
+    """
     return union(span_of(first, last, shown, clip) for first, last in pairs)
 
 
@@ -36,7 +38,7 @@ def edge_frames(time_s: float, samples: Sequence[int], clip: Clip) -> tuple[int,
     """The frames from the last sample before a time to the first sample after it; empty if one of the two samples is
     missing.
 
-    All of these frames if there are at most `MOST_FRAMES`, otherwise `MOST_FRAMES` of them, evenly spread.
+    If there are more than `MOST_FRAMES` frames, only `MOST_FRAMES` of them are returned, evenly spread.
     """
     before = [frame for frame in samples if clip.frame_times_s[frame] < time_s]
     after = samples[len(before) :]

@@ -13,12 +13,12 @@ not in doubt, when it asks for nothing more after the debate, or after `max_step
 if its confidence reaches `min_confidence`. All investigations take their steps in parallel, so a clip takes no more
 rounds than its longest investigation.
 
-The ruling "normal" needs an ordinary explanation that frames of this clip support; it is also possible if nothing of
-the claim is visible. The judge is not given the confidence of the claim. The prompts of both sides declare their
-answers in front matter.
+The ruling "normal" needs an ordinary explanation that frames of this clip support. The judge can give this ruling even
+if nothing that the claim describes is visible. The judge is not given the confidence of the claim. The prompts of both
+sides declare their answers in front matter.
 
-Undecided hypotheses are not accepted: if the judge never has enough evidence, or a query has no answer, the hypothesis
-stays unverified and is a failure with its reason.
+Undecided hypotheses are not accepted. If the judge never has enough evidence, or if a query has no answer, the
+hypothesis stays unverified, and the report lists a failure with the reason.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -62,7 +62,9 @@ _TOOL_FRAMES = 32
 
 @dataclass(frozen=True)
 class InvestigationStep:
-    """A finished step: the tool call with its finding (None in the first step), the sides, and the ruling."""
+    """A finished step: the tool call and its finding (both None in the first step), the answers of the advocate and the
+    skeptic, and the ruling.
+    """
 
     use: Arguments | None
     finding: ToolFinding | None
@@ -116,7 +118,7 @@ class _Investigation:
 
     @property
     def use(self) -> Any:
-        """The closer look that the last ruling asks for; None for none."""
+        """The closer look that the last ruling asks for; None if it asks for none."""
         return self.steps[-1].ruling.next_look if self.steps else None
 
     @property
@@ -133,7 +135,7 @@ class _Investigation:
 
     @property
     def images(self) -> tuple[FrameImage, ...]:
-        """The pictures of the claim and of the last closer look, each once; at most the number that the model
+        """The pictures of the claim and of the last closer look, without duplicates, and at most as many as the model
         accepts.
         """
         found = () if self.finding is None else self.finding.images
@@ -181,8 +183,8 @@ class Investigate(Stage):
         return {**self.prompts, **sides, **templates(self._tools())}
 
     def check(self, domain: Domain) -> None:
-        """Raise ValueError if an investigation could end early without a decision; DomainError if a side declares no
-        answer.
+        """Raise ValueError if an investigation could end early without a decision, and DomainError if the prompt of a
+        side declares no answer.
         """
         if self.stop_confidence < self.min_confidence:
             raise ValueError(

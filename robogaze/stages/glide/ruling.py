@@ -24,9 +24,9 @@ class OrdinaryAnswer(Answer):
 
 
 class RulingAnswer(Answer):
-    """The ruling of the judge; `confidence` is the confidence in this ruling, for every kind of ruling.
+    """The ruling of the judge. `confidence` says how sure the judge is of this ruling, whichever ruling it is.
 
-    `visible` are the first and the last shown frame of each time the fault is visible.
+    `visible` lists the first and the last shown frame of each time in which the fault is visible.
     """
 
     stands_alone: ClassVar[bool] = True
@@ -58,8 +58,8 @@ def ruling_contract(
 
 
 def fault_in(ruling: RulingAnswer, earlier: Sequence[RulingAnswer]) -> str | None:
-    """An error in a ruling, given the earlier rulings, that the contract of the ruling cannot express; None without an
-    error.
+    """An error that the contract of a ruling cannot express; None if there is no error. Some errors depend on the
+    `earlier` rulings.
     """
     for pair in ruling.visible:
         if len(pair) != 2 or pair[0] > pair[1]:

@@ -2,11 +2,12 @@
 
 Recall comes first: a doubtful finding is reported with a low confidence, and later stages decide. Every answer also
 describes what the window shows, even if nothing is wrong; `remember` summarises these descriptions. What looks wrong is
-reported separately from the descriptions, so that it cannot become a rule of the clip.
+reported separately from the descriptions, so that later queries do not take it for something that is usual in this
+clip.
 
-A finding names the first and the last sampled frame that show it, and its span follows from these. Neighbouring windows
-share a frame. A finding that ends with the shared frame, and a finding of the same type that begins with the shared
-frame, are one hypothesis.
+A finding gives the first and the last sampled frame that show it; its span is computed from these two frames.
+Neighbouring windows share a frame. If a finding ends with the shared frame, and a finding of the same type in the next
+window begins with it, the two are one hypothesis.
 
 A window without an answer is a failure, and the other windows count; if no window has an answer, the diagnosis ends.
 """
@@ -40,8 +41,8 @@ TypesShown = Literal["defined", "named"]
 class ScanVariables(TypedDict):
     """The variables of the prompt `scan`: a window, the dimensions with their types, and the conventions.
 
-    `defined` says whether the types are listed with their definitions; `beside` says whether the first frame is shown
-    before the window.
+    `defined` says whether the types are listed with their definitions. `beside` says whether the first frame of the
+    clip is shown before the window.
     """
 
     window: Window
@@ -139,7 +140,7 @@ class _Finding:
 
     @property
     def frames(self) -> tuple[int, ...]:
-        """The first and the last frame; one if they are the same."""
+        """The first and the last frame, or a single frame if they are the same."""
         return tuple(sorted(set(self.cue.frames)))
 
     def continues(self, other: "_Finding") -> bool:

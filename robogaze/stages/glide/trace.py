@@ -1,17 +1,17 @@
 """trace: confirmed hypotheses become events with their whole extent (GLIDE, 4.2.4 and 4.2.5).
 
-First, one query with a picture of each confirmed hypothesis decides which hypotheses are the same event, and describes
-the events that several hypotheses form. The first hypothesis of an event represents the event, and the other hypotheses
-are merged into it.
+First, one query shows the model a picture of each confirmed hypothesis. The answer says which hypotheses are the same
+event, and describes every event that consists of several hypotheses. The first hypothesis of an event represents the
+event, and the other hypotheses are merged into it.
 
-Then each event is followed backward and forward, window by window, as long as a model still sees it. An edge that the
-judge has seen is not followed: the judge was shown frames before the start, or after the end, and did not name these
-frames. An edge that was found by following becomes exact with one more query. This query shows every frame between the
-last frame without the event and the first frame with the event. An event that is visible several times has several
-spans.
+Then each event is followed backward and forward, window by window, as long as a model still sees it. An edge is not
+followed if the judge has seen it. This is the case if the judge was shown frames before the start (or after the end) of
+the event and did not say that the event is visible in them. If following has moved an edge, one more query makes the
+edge exact. This query shows every frame between the last frame without the event and the first frame with the event. An
+event that is visible several times has several spans.
 
-All events are followed in parallel: a round queries the next window at every open edge. A query without an answer is a
-failure; what is already known is kept.
+All events are followed in parallel: each round queries the next window at every edge that may lie further out. A query
+without an answer is a failure; what is already known is kept.
 """
 
 from collections.abc import Mapping, Sequence
@@ -69,8 +69,8 @@ class EdgeVariables(TypedDict):
 
 
 class SameAnswer(Answer):
-    """The earlier hypothesis of the same event (the hypothesis itself if there is no earlier one), with a description
-    of the whole event.
+    """Which event a hypothesis belongs to. `same_as` is an earlier hypothesis of the same event, or the hypothesis
+    itself if there is none; `description` describes the whole event.
     """
 
     reasoning: Text
@@ -113,7 +113,9 @@ class _Event:
         return [edge for edge in _edges_of(self.hypothesis) if edge not in self.known_s]
 
     def close_queried(self) -> None:
-        """Close the edges with no further window, and the edges whose next window was queried from the other side."""
+        """Close the edges that have no further window, and the edges whose next window was already queried from another
+        edge.
+        """
         self.open = {
             edge: windows for edge, windows in self.open.items() if windows and windows[0].id not in self.queried
         }

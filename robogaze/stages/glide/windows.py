@@ -23,7 +23,7 @@ _SHORTEST_TAIL = 3
 
 
 def cut(clip: Clip, fps: float, frames: int) -> tuple[Window, ...]:
-    """Windows that cover the clip: `frames` frames each, sampled at `fps`, and the first frame of the next window.
+    """Windows that cover the clip. Each has `frames` frames, sampled at `fps`, and the first frame of the next window.
 
     The spans do not overlap. The last window ends with the last frame of the clip and may contain fewer frames, or up
     to two more.
@@ -42,7 +42,7 @@ def cut(clip: Clip, fps: float, frames: int) -> tuple[Window, ...]:
 
 
 def samples_of(windows: Sequence[Window]) -> tuple[int, ...]:
-    """The frames of some windows, ascending, each once."""
+    """The frames of some windows, in ascending order and without duplicates."""
     return tuple(sorted({frame for window in windows for frame in window.frames}))
 
 

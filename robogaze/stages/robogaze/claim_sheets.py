@@ -1,4 +1,4 @@
-"""The pictures of each claim that the critic is shown, and the claims that share a request."""
+"""The pictures of each claim for the critic, and the division of the claims into requests."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -19,8 +19,8 @@ SAME_OBJECT_IOU = 0.3
 
 @dataclass(frozen=True)
 class ClaimPlace:
-    """Where a claim is seen: boxes by frame number in a view. Without boxes, the place is the whole view; if the view
-    is None, the place is all views.
+    """Where a claim is seen: boxes in a view, keyed by frame number. Without boxes, the place is the whole view. If the
+    view is None, the place is all views.
     """
 
     view: str | None = None
@@ -32,8 +32,8 @@ def place_of(claim: Hypothesis, tracks: Sequence[ObjectTrack], clip: Clip) -> Cl
     description names.
 
     If a box belongs to a tracked object, the object is followed: a sheet also shows where it was before and after. If
-    several objects are named, the object with the longest name counts; for example, "red cup lid" is not looked for at
-    the cup.
+    the description names several objects, the object with the longest name counts. For example, a claim about the "red
+    cup lid" is shown at the lid and not at the cup.
     """
     views = clip.layout.active
     only = views[0] if len(views) == 1 else None
@@ -71,7 +71,7 @@ def _names(name: str, text: str) -> bool:
 def sheets_of(
     claims: Sequence[Hypothesis], tracks: Sequence[ObjectTrack], clip: Clip, decoded: DecodedClip, count: int
 ) -> Mapping[str, FrameImage]:
-    """The claim sheet of each claim, by its id, over the whole time from its onset to its offset."""
+    """The claim sheets, keyed by claim id. Each sheet covers the whole time from the claim's onset to its offset."""
     places = [place_of(claim, tracks, clip) for claim in claims]
     shown = [
         ShownClaim(claim.id, Span(claim.onset_s, claim.offset_s), place.view, place.boxes)
@@ -88,10 +88,10 @@ def edges_shown(claim: Hypothesis, shown: Sequence[int], clip: Clip) -> bool:
 
 
 def grouped(claims: Sequence[Hypothesis], most: int) -> tuple[tuple[Hypothesis, ...], ...]:
-    """The claims in groups of at most `most` (at least 1), one for each request.
+    """The claims in groups, one for each request. A group has at most `most` claims; `most` is at least 1.
 
-    Claims that may be the same share a group: claims that overlap in time or, if these are too many, claims of the same
-    dimension that overlap in time.
+    Claims that may be the same are put into one group. These are all claims that overlap in time; if they are too many
+    for one group, only those of the same dimension are kept together.
     """
     parts: list[list[Hypothesis]] = []
     for overlapping in _overlapping(claims):

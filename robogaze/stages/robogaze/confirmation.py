@@ -1,8 +1,8 @@
-"""Whether the look at the whole clip confirms what the critic accepted.
+"""Checks which claims that the critic accepted are confirmed by the look at the whole clip.
 
-A specialist proposes whatever may be a fault of its dimension, so some of its claims are not faults. The request about
-the whole clip and all dimensions (the look) is a second opinion. If the look was shown frames of a claim but did not
-report the claim, the claim needs a higher confidence than a claim that the specialist and the look both report.
+A specialist proposes whatever may be a fault of its dimension, so some of its claims are not faults. The look, which is
+a request about the whole clip and all dimensions, is a second opinion. If the look was shown frames of a claim but did
+not report it, the claim needs a higher confidence than one that both the specialist and the look report.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -30,9 +30,9 @@ def reject_unconfirmed(
     confirms it.
 
     `decided` are the ids of the hypotheses that the critic decided. `shown` are the frames that the look was shown; if
-    None, there was no look, and nothing changes. A hypothesis is confirmed if it, or a hypothesis merged into it, is
-    from the look, or if the look reports the same type at an overlapping time. A hypothesis with fewer than two shown
-    frames in its spans needs no confirmation.
+    None, there was no look, and nothing changes. A hypothesis is confirmed if the look proposed it or a hypothesis that
+    was merged into it. It is also confirmed if the look reports the same type at an overlapping time. A hypothesis with
+    fewer than two shown frames in its spans needs no confirmation.
     """
     if shown is None:
         return tuple(hypotheses)

@@ -1,4 +1,4 @@
-"""The critic's answer: one decision for each claim, narrowed to one request, and the errors that are sent back."""
+"""The critic's answer to a request: its contract (one decision for each claim) and the errors that are sent back."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -133,5 +133,5 @@ class DecisionRules:
 
 
 def share_time(a: Sequence[Span], b: Sequence[Span]) -> bool:
-    """Whether two unions of spans overlap or touch; the two parts of a fault that was divided touch each other."""
+    """Whether two unions of spans overlap or touch. If a fault was divided into two parts, the parts only touch."""
     return any(x.start <= y.end and y.start <= x.end for x in a for y in b)

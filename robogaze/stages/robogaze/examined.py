@@ -1,4 +1,4 @@
-"""How far a dimension was examined: from its routes, and from what its specialist was shown and answered."""
+"""How far a dimension was examined, judging by its routes and by what its specialist was shown and answered."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -19,9 +19,9 @@ def coverage_of(
     parts: Sequence[tuple[Part, frozenset[int] | str]],
     context: Context,
 ) -> Coverage:
-    """The coverage of a dimension with the spans that were examined and ruled out, and why.
+    """The coverage of a dimension: which spans were examined, which were ruled out, and why.
 
-    `parts` come with the frames that their query showed, or with the reason why there is no answer.
+    Each of `parts` is paired with the frames that its query showed, or with the reason why it has no answer.
     """
     ruled_out = _ruled_out(dimension, context)
     if not segments:

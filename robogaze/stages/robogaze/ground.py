@@ -1,8 +1,8 @@
 """ground: what the task requires, what the scene contains, and where the relevant things are (RoboGaze, eq. 1).
 
 One request about one picture of the scene before the execution gives all this information. The front matter of the
-prompt declares what the memories contain, under the keys of `MEMORIES`, and under `boxes` a list of boxes in the first
-frame.
+prompt declares the answer: the contents of the memories under the keys of `MEMORIES`, and a list of boxes in the first
+frame under the key `boxes`.
 """
 
 from collections import Counter
@@ -61,7 +61,9 @@ class Ground(Stage):
         return "vlm"
 
     def check(self, domain: Domain) -> None:
-        """Raise ValueError if the prompt does not declare a memory, named subtasks in the task memory, or the boxes."""
+        """Raise ValueError if the prompt does not declare a memory, the boxes, or a list of named subtasks in the task
+        memory.
+        """
         declared = domain.prompts.contract("ground")
         for name in self.memories:
             if not isinstance(declared.get(name), dict):

@@ -122,9 +122,8 @@ class Observe(Stage):
 
 
 def group_windows(windows: Sequence[Window], longest_s: float, most_frames: int) -> tuple[tuple[Window, ...], ...]:
-    """Neighbouring windows in groups that last up to `longest_s` and have up to `most_frames` distinct frames.
-
-    A group has at least one window.
+    """Neighbouring windows in groups. A group lasts at most `longest_s` and has at most `most_frames` distinct frames,
+    but it always has at least one window.
     """
     groups: list[list[Window]] = []
     for window in windows:

@@ -1,7 +1,8 @@
-"""What each query of a specialist covers: segments of one dimension, divided so that one query can show them densely.
+"""What each query of a specialist covers. The segments of one dimension are divided into parts, so that one query can
+show its part at a high frame rate.
 
-The frames are at the rate of the model's regime, or at the stage's own rate if it is higher. Where something happens,
-they are at up to twice this rate. The number of queries grows with the length of the segments.
+The frame rate is that of the model's regime, or the stage's own rate if that is higher. Where something happens, the
+frame rate is up to twice as high. The number of queries grows with the length of the segments.
 """
 
 import math
@@ -28,7 +29,9 @@ END_S = 2.0
 
 @dataclass(frozen=True)
 class Part:
-    """What one query of a specialist covers: part `number` of `count` parts, from 1. `spans` are shown in `frames`."""
+    """What one query of a specialist covers: part `number` of `count` parts, counted from 1. `frames` are the frames
+    that show `spans`.
+    """
 
     dimension: Dimension
     segments: tuple[Segment, ...]
@@ -46,7 +49,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Density:
-    """How densely a role is shown segments: at `rate_fps` or more, with up to `max_frames` frames in a query."""
+    """How densely segments are shown to a role: at `rate_fps` or more, with at most `max_frames` frames in a query."""
 
     role: str
     rate_fps: float
@@ -55,7 +58,7 @@ class Density:
     def parts(
         self, dimension: Dimension, segments: Sequence[Segment], context: Context, client: ModelClient
     ) -> tuple[Part, ...]:
-        """The segments of a dimension (at least one) in as few parts as possible."""
+        """Divide the segments of a dimension, of which there is at least one, into as few parts as possible."""
         spans = union(segment.span for segment in segments)
         count = math.ceil(sum(span.length for span in spans) / PART_S - 1e-6)
         while True:
@@ -104,7 +107,9 @@ class Density:
 
 
 def divide(spans: Sequence[Span], count: int) -> tuple[tuple[Span, ...], ...]:
-    """Disjoint spans in `count` parts of equal total length, in order; edges between parts have two decimals."""
+    """Disjoint spans, divided in order into `count` parts of equal total length. The times at which parts are divided
+    are rounded to two decimals.
+    """
     length = sum(span.length for span in spans)
     parts: list[tuple[Span, ...]] = []
     for start, end in pairwise(length * number / count for number in range(count + 1)):
@@ -127,7 +132,7 @@ def _edge(span: Span, offset_s: float) -> float:
 
 
 def intersection(left: Sequence[Span], right: Sequence[Span]) -> tuple[Span, ...]:
-    """What two unions of spans share, disjoint and in order; empty if they share nothing."""
+    """The times that two unions of spans have in common, as disjoint spans in order; empty if they have none."""
     shared = [
         Span(max(a.start, b.start), min(a.end, b.end)) for a in union(left) for b in union(right) if a.overlap(b) > 0
     ]

@@ -1,5 +1,4 @@
-"""propose: a specialist looks for the faults of one dimension, for each dimension that a segment was routed to
-(RoboGaze, eq. 5).
+"""propose: each dimension that a segment was routed to has a specialist that looks for its faults (RoboGaze, eq. 5).
 
 All specialists share one prompt; their checklists come from the taxonomy. A specialist is shown its segments densely,
 on contact sheets (`show: segments`), with the first and the last frame of the clip. For some dimensions, it is also
@@ -9,7 +8,7 @@ and shown the whole clip in the model's regime, as in the first paper. The image
 share come first in a request, so that a server can cache them.
 
 With `refer`, a specialist may also propose plain faults of the dimensions that the router ruled out for its segments.
-The router knows only what the observer saw, at fewer frames a second.
+The router knows only what the observer saw, and the observer is shown fewer frames a second than a specialist.
 
 With `tools`, each specialist may first request closer views of its segments (`robogaze.stages.tools.tool_plan`).
 """

@@ -1,4 +1,4 @@
-"""route: the dimensions for which each segment is examined (RoboGaze, eq. 4), in one request for all segments.
+"""route: selects the dimensions for which each segment is examined (RoboGaze, eq. 4). One request covers all segments.
 
 The model rates every dimension for every segment and gives a reason. Code keeps the dimensions that are always
 examined, and the most relevant of the other dimensions. Without a segmentation the clip is one segment.

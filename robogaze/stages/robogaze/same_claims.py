@@ -10,12 +10,12 @@ from robogaze.stages.robogaze.claim_sheets import SAME_OBJECT_IOU
 def merge_same_claims(
     hypotheses: Sequence[Hypothesis], frame_times_s: Sequence[float], least_iou: float
 ) -> tuple[Hypothesis, ...]:
-    """The hypotheses, in order; each unverified hypothesis is merged into a more confident hypothesis that makes the
-    same claim.
+    """The hypotheses, in their order. If an unverified hypothesis makes the same claim as a more confident one, it is
+    merged into that one.
 
-    Two claims are the same if they have the same type, come from different answers, have spans that reach `least_iou`,
-    and have boxes that show the same place in the same view. A claim without a box is not merged, because it may be
-    about something else.
+    Two claims are the same if they come from different answers, have the same type, have spans with an IoU of at least
+    `least_iou`, and have boxes at the same place in the same view. A claim without a box is not merged, because it may
+    be about something else.
     """
     unverified = [hypothesis for hypothesis in hypotheses if hypothesis.verdict == "unverified"]
     kept: list[Hypothesis] = []

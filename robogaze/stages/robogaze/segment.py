@@ -2,8 +2,8 @@
 the dimensions for which each part is examined (eq. 4), without an extra round.
 
 The segments cover the clip without gaps or overlaps. A subtask that is repeated has a segment for each repetition. If
-the answer has no segment for a stretch, the stretch is a segment without a subtask. A long clip is divided into
-stretches of equal length. Each stretch has its own request, and the requests are sent in parallel.
+the answer has no segment for some part of the clip, this part becomes a segment without a subtask. A long clip is
+divided into stretches of equal length. Each stretch has its own request, and the requests are sent in parallel.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ class SegmentVariables(TypedDict):
     """The variables of the prompt `segment`.
 
     `stretch` is the part of the clip to divide. `subtasks` is None without a task memory. `dimensions` are the
-    dimensions to rate, and `always` the names of the dimensions that are always examined; both are empty without
+    dimensions to rate, and `always` are the names of the dimensions that are always examined; both are empty without
     routing.
     """
 
@@ -49,7 +49,7 @@ class SegmentVariables(TypedDict):
 
 
 class SegmentAnswer(Answer):
-    """A subtask (null for none), when it takes place, and how it departs from the plan."""
+    """When a subtask takes place, and how it departs from the plan. `subtask` is null if no subtask takes place."""
 
     subtask: Phrase | None
     span_s: list[float]
@@ -160,10 +160,10 @@ def _fault(segments: Sequence[SegmentAnswer]) -> str | None:
 
 
 def cover(stretch: Span, claims: Sequence[SegmentAnswer]) -> tuple[tuple[Span, SegmentAnswer | None], ...]:
-    """The stretch divided into adjoining spans, each with its claim, or with None if there is no claim.
+    """The stretch, divided into adjoining spans. Each span is paired with the claim that covers it, or with None.
 
-    A gap of up to _TOLERANCE_S belongs to the claim after it (at the end, to the claim before it); an overlap of up to
-    _TOLERANCE_S belongs to the earlier claim.
+    A gap of up to _TOLERANCE_S belongs to the claim after it or, at the end of the stretch, to the claim before it. An
+    overlap of up to _TOLERANCE_S belongs to the earlier claim.
     """
     parts: list[tuple[Span, SegmentAnswer | None]] = []
     at = stretch.start

@@ -20,8 +20,8 @@ _PRINTED_S = 0.01
 
 @dataclass(frozen=True)
 class Decided:
-    """A decision, with the frames that it was made from and the claim sheet (a picture's id; None without a claim
-    sheet).
+    """A decision, and what it was made from. `shown` are the frames, and `sheet` is the picture id of the claim sheet
+    (None without a claim sheet).
     """
 
     decision: DecisionAnswer
@@ -33,8 +33,8 @@ class Decided:
 class VerificationState:
     """The hypotheses by id, and the ids that are pending.
 
-    `omissions` counts how often the critic omitted a hypothesis; `reasons` says why a hypothesis is pending if the
-    critic did not omit it. `low_confidence` are the ids that the critic accepted with too little confidence.
+    `omissions` counts how often the critic omitted a hypothesis. `reasons` says why a hypothesis is undecided, unless
+    the critic omitted it. `low_confidence` are the ids that the critic accepted with too little confidence.
     """
 
     clip: Clip
@@ -67,8 +67,9 @@ class VerificationState:
     def decide(self, decisions: Mapping[str, Decided], same_span_iou: float | None) -> None:
         """Apply the decisions of a round.
 
-        A hypothesis whose span changed to an IoU below `same_span_iou` stays pending, unless its claim sheet showed the
-        frames at its new edges. If `same_span_iou` is None, no hypothesis stays pending for this reason.
+        An accepted hypothesis stays pending if the IoU of its old and new span is below `same_span_iou`, unless its
+        claim sheet showed the frames at the new edges. If `same_span_iou` is None, no hypothesis stays pending for this
+        reason.
         """
         still_pending = []
         for name in self.pending:
@@ -172,7 +173,7 @@ class VerificationState:
         return hypothesis
 
     def result(self) -> tuple[Hypothesis, ...]:
-        """All hypotheses, in order; each undecided hypothesis has its reason."""
+        """All hypotheses, in their order. Each undecided hypothesis says why it is undecided."""
         return tuple(
             hypothesis.with_(reason=self.reasons.get(name, "the critic gave no decision on this hypothesis"))
             if hypothesis.verdict == "unverified"

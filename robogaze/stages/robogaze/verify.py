@@ -1,16 +1,16 @@
 """verify: a critic examines every hypothesis and decides (RoboGaze, eq. 6 and A.3.4).
 
-ACCEPT   it can be seen in frames that the critic names
-REJECT   normal execution explains it better, or no frame shows it
-MERGE    it is the same claim as another one: same dimension, thing and failing, at an overlapping time
+ACCEPT   frames that the critic cites show the claim
+REJECT   normal execution explains the claim better, or no frame shows it
+MERGE    another claim is the same: it has the same dimension, thing and fault, at an overlapping time
 
 The critic says what it sees and how sure it is; code applies `min_confidence`. It applies `min_confidence_alone` to
-claims that a look at the whole clip does not confirm (`robogaze.stages.robogaze.confirmation`). A claim that the critic
-accepts with too little confidence becomes a rejected hypothesis with this confidence, so that `evaluate` can try other
-thresholds.
+claims that a look at the whole clip does not confirm (`robogaze.stages.robogaze.confirmation`). If the critic accepts a
+claim with too little confidence, the claim becomes a rejected hypothesis. It keeps the confidence, so that `evaluate`
+can try other thresholds.
 
-Claims that several answers make (same type, spans that reach `same_claim_iou`, boxes that show the same place) are
-decided once, and the decision holds for all of them.
+Claims are the same if they come from several answers and have the same type, spans with an IoU of at least
+`same_claim_iou`, and boxes at the same place. They are decided once, and the decision holds for all of them.
 
 With `claim_sheets`, the critic is shown the first and the last frame and one claim sheet for each claim
 (`robogaze.media.claim_sheet`). It is also shown the definitions of the claimed types and of the types that they are
@@ -18,9 +18,10 @@ confused with. Claims that need more pictures than the model accepts are split o
 be the same stay together. Without claim sheets, the critic is shown the whole clip, with close-ups: frames inside the
 proposed spans.
 
-Hypotheses that are still undecided get another round, up to `max_rounds`. These are: hypotheses that the critic omitted
-(requested once more); hypotheses that it merged into a hypothesis that it did not accept; and hypotheses that it gave
-another span (an IoU below 0.5), if the claim sheet did not show the edges of this span.
+Hypotheses that are still undecided get another round, up to `max_rounds`. There are three kinds. The first are
+hypotheses that the critic omitted; they are requested once more. The second are hypotheses that it merged into a
+hypothesis that it did not accept. The third are hypotheses whose span it changed (to an IoU below 0.5), if the claim
+sheet did not show the edges of the new span.
 
 With `tools`, the critic may first request closer views (`robogaze.stages.tools.tool_plan`); it is given the results in
 every round.
@@ -62,8 +63,8 @@ SAME_SPAN_IOU = 0.5
 class VerifyVariables(TypedDict):
     """The variables of the prompt `verify`: the hypotheses to decide, the accepted hypotheses, tool results, and rules.
 
-    `types` are the claimed types and the types that they are confused with (empty without claim sheets); `dimension_of`
-    maps every type to its dimension.
+    `types` are the claimed types and the types that are easily confused with them; it is empty without claim sheets.
+    `dimension_of` maps every type to its dimension.
     """
 
     hypotheses: tuple[Hypothesis, ...]
@@ -98,7 +99,7 @@ class _ClaimPictures:
         return (*self.clip, *self.sheets.values(), *self.close_ups)
 
     def sheet(self, claim: str) -> str | None:
-        """The id of a claim's sheet, None without one."""
+        """The picture id of a claim's sheet; None if the claim has no sheet."""
         return self.sheets[claim].picture.id if claim in self.sheets else None
 
     def frames(self, claim: str) -> tuple[int, ...]:

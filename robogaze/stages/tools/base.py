@@ -1,14 +1,14 @@
 """The base class of a tool, which gives a closer view that a stage can request before it decides.
 
-A planner (a query of some stage) is given the descriptions of the tools (`tool_descriptions`) and answers with a call
-(`tool_choice` is the type of a call). The tool then sends one query to the model that looks, and turns the answer into
-a finding: text for the role that decides, and the images on which the finding is based.
+The planner is a query of some stage. It is given the descriptions of the tools (`tool_descriptions`) and answers with a
+call, whose type is `tool_choice`. The tool then sends one query to the model of the role `vlm` and turns the answer
+into a finding. A finding consists of a text for the role that decides, and of the images on which the text is based.
 
-A tool sees only its window. A tool is called with frames that are among `window.frames`. The frames through which it
-follows an object, or which it shows in its finding, may be any frames of `window.span`.
+A tool sees only its window. A tool is called with frames that are among `window.frames`. To follow an object, or to
+show images in its finding, it may use any frame in `window.span`.
 
-A query without an answer raises NoAnswer, and the stage decides what follows. A tool that worked but found nothing (an
-object is not in the picture, or was lost) states this in the text of its finding; the text is never empty.
+If a query has no answer, NoAnswer is raised, and the stage decides how to continue. A tool that worked but found
+nothing (an object is not in the picture, or was lost) states this in the text of its finding; the text is never empty.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,8 @@ class ToolFinding:
     """What a tool found.
 
     `text` is for the role that decides; it may quote a model, so prompts quote it as data. `images` are the images that
-    the finding is based on, never empty. `frames` are the frames of the clip that the finding describes, ascending.
+    the finding is based on; there is at least one. `frames` are the frames of the clip that the finding describes, in
+    ascending order.
     """
 
     tool: str
@@ -83,7 +84,7 @@ class Tool:
     """How many frames a call may name."""
 
     def contract(self, window: Window, clip: Clip) -> type[Arguments]:
-        """The arguments that are possible for a window of a clip."""
+        """The contract of the arguments of a call, narrowed to a window of a clip."""
         known = {
             "tool": Literal[self.name],
             "view": one_of(clip.layout.active),
@@ -101,7 +102,7 @@ class Tool:
     def query(
         self, arguments: Any, window: Window, context: Context, client: ModelClient, stage: str, subject: str
     ) -> Query:
-        """The query of a call; its subject is `subject` with the tool's name, as in `H3 step 2 zoom_in`."""
+        """The query of a call. Its subject is `subject` followed by the tool's name, as in `H3 step 2 zoom_in`."""
         raise NotImplementedError
 
     async def finding(self, arguments: Any, answer: Any, window: Window, client: ModelClient) -> ToolFinding:

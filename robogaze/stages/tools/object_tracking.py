@@ -2,8 +2,8 @@
 
 The model is queried once, for a box around the object in one frame. From this frame on, the object is followed through
 every frame of the window's span, not only through the shown frames. It is followed by measurement
-(`robogaze.evidence.tracker.tracking`), or by the tracker that the models file names. A wrong box is also followed, so
-the finding repeats what the model says it drew the box around and shows that frame.
+(`robogaze.evidence.tracker.tracking`), or by the tracker that the models file names. A wrong box is followed as well.
+The finding therefore quotes what the model says is in the box, and shows that frame.
 """
 
 from collections.abc import Sequence
@@ -70,7 +70,7 @@ class LocatedAnswer(Answer):
 
 @dataclass(frozen=True)
 class TrackedPosition:
-    """The object in one frame: its box in thousandths, and its speed from there (None in the last frame)."""
+    """The object in one frame: its box in thousandths, and its speed up to the next frame (None in the last frame)."""
 
     time_s: float
     box: tuple[int, ...]
@@ -89,7 +89,7 @@ class FrameRange:
 
 @dataclass(frozen=True)
 class MotionFlag:
-    """A flag with its frames; `value` is in the unit of the flag's kind."""
+    """A flag that marks unusual motion, and the frames that it marks. `value` is in the unit of the flag's kind."""
 
     kind: str
     value: float
@@ -99,8 +99,8 @@ class MotionFlag:
 class TrackedVariables(TypedDict):
     """The variables of the prompt `object_tracking_result`; `seen` is what the model says it drew the box around.
 
-    `found` of `count` frames show the object. `compensated` is the share of steps whose camera motion was subtracted,
-    NaN if none was estimated.
+    The object was found in `found` of `count` frames. `compensated` is the share of steps from frame to frame for which
+    the camera motion was subtracted; it is NaN if no camera motion was estimated.
     """
 
     arguments: TrackingArguments

@@ -207,7 +207,7 @@ def test_ratings_are_a_table_and_json() -> None:
     assert [row[0] for row in sheet.rows] == ["all units", "bug", "no"]
     notes = "\n".join(sheet.notes)
     assert "1 unit of 4 left out: fewer than two ratings." in notes
-    assert "1 unit with a tie: two or more labels are given equally often." in notes
+    assert "1 unit with a tie: no single label is the most frequent." in notes
     written = ratings_json(found)
     assert (written["units"], written["units_rated_once"], written["units_tied"]) == (4, 1, 1)
     assert written["per_label"].keys() == {"bug", "no"}
