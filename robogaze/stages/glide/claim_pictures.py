@@ -1,9 +1,9 @@
 """The pictures from which a claim is judged.
 
-around   samples from a second before the claim to a second after it, on one sheet, so also in neighbouring windows
-start    the frames between the last sample before the claim and its first sample (at most MOST_FRAMES, evenly spaced),
-         cut to the claim's place if known
-end      the same at its end
+around   the samples from one second before the claim to one second after it, also in neighbouring windows, on one sheet
+start    the frames from the last sample before the claim to its first sample (at most MOST_FRAMES, evenly spaced), cut
+         to the claim's place if it is known
+end      the frames from the claim's last sample to the first sample after it, chosen and cut in the same way
 middle   one frame at full size
 
 Frames between the samples are shown here for the first time, so a judge can see more than the stage that made the
