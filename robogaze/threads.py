@@ -1,10 +1,10 @@
 """Work in threads that never keep a program from ending.
 
 When Python ends, it waits for the threads of `asyncio.to_thread`. The threads of this module are daemons, and Python
-does not wait for daemons. Work that calls `check` ends as soon as nobody waits for its result any more.
+does not wait for daemons. When the caller of some work is cancelled, the work ends at its next call of `check`.
 
-A thread that has done its work waits for more, because OpenCV loads its font in each thread that writes text, which
-takes about 0.1 s.
+Threads are reused: when its work is done, a thread waits for more work. A new thread would be slower, because OpenCV
+loads its font in each thread that writes text, and loading takes about 0.1 s.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ _current: ContextVar["Future[Any] | None"] = ContextVar("current", default=None)
 
 
 def check() -> None:
-    """Raise Abandoned in a thread of `in_thread` whose caller was cancelled; anywhere else, do nothing."""
+    """Raise Abandoned if this work was started with `in_thread` and its caller was cancelled; otherwise, do nothing."""
     current = _current.get()
     if current is not None and current.cancelled():
         raise Abandoned
@@ -52,8 +52,8 @@ _cores: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKe
 
 
 async def on_core(work: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-    """`in_thread` for CPU-bound work: the number of threads that work at a time is at most the number of cores, because
-    more threads would only use memory.
+    """Like `in_thread`, but for CPU-bound work: at most one thread for each core works at a time. More threads would
+    use more memory without being faster.
     """
     free = _cores.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(os.cpu_count() or 1))
     async with free:

@@ -36,7 +36,8 @@ The time that a picture takes grows with the square of the box's area, because t
 
 
 class Track(Stage):
-    """Extends the tracks of the first MOST_OBJECTS objects over the clip, in at most RATE_FPS frames per second.
+    """Follows the first MOST_OBJECTS objects through the clip and extends their tracks. At most RATE_FPS frames per
+    second are used.
 
     An object is followed in every view in which it has a box.
     """
@@ -63,7 +64,7 @@ class Track(Stage):
 
 
 def learned_follower(models: Models | None) -> StartFollower | None:
-    """Following by the masks of the tracker that the models file names; None without a tracker."""
+    """Starts to follow objects by the masks of the tracker that the models file names; None if there is no tracker."""
     if models is None or models.tracker is None:
         return None
     return partial(ByMask, models.tracker.masks)
@@ -111,7 +112,7 @@ def _follow(
 
 
 def working_side_px(box: Box, view: Image) -> int:
-    """The longer side of the working picture for a box: SIDE_PX, or less for a large box."""
+    """The longer side of the picture in which a box is followed: SIDE_PX, or less for a large box."""
     height, width = view.shape[:2]
     sides = [share / max(width, height) for share in ((box.right - box.left) * width, (box.bottom - box.top) * height)]
     side_px = SIDE_PX

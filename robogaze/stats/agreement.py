@@ -4,8 +4,9 @@ A rating is a label; None or NaN is a missing rating. All three coefficients are
 agreement and below 0 for less agreement than by chance. The coefficients are undefined, with the reason, if nothing was
 rated twice or all ratings are the same.
 
-The values are computed by scikit-learn and krippendorff. These libraries take one sample at a time, so the values of
-the resamples are computed here, from sums, all at once. `by` maps each unit (event) to its cluster (clip).
+The values are computed by scikit-learn and krippendorff. These libraries take one sample at a time. For the resamples,
+this module therefore computes the values itself: it uses sums, and handles all resamples at once. `by` maps each unit
+(event) to its cluster (clip).
 """
 
 import numbers
@@ -53,8 +54,8 @@ def cohen(ratings: Ratings, *, by: Clusters | None = None, level: float = LEVEL)
 def fleiss(ratings: Ratings, *, by: Clusters | None = None, level: float = LEVEL) -> Estimate:
     """Fleiss' kappa of two or more raters; `n` counts the units with ratings.
 
-    Undefined if units have different numbers of ratings; in this case, use `alpha`. (A weighted version is no longer
-    Fleiss' kappa, and units must not be dropped silently.)
+    Undefined if units have different numbers of ratings; in this case, use `alpha`. (A version with
+    weighted units would not be Fleiss' kappa any more, and units are never dropped silently.)
     """
     counts = _counts(ratings, _labels(ratings, "nominal"))
     per_unit = counts.sum(axis=1)
@@ -96,13 +97,13 @@ def alpha(ratings: Ratings, scale: Scale = "nominal", *, by: Clusters | None = N
 def alpha_by_class(
     ratings: Ratings, *, by: Clusters | None = None, level: float = LEVEL
 ) -> Mapping[Hashable, Estimate]:
-    """Nominal alpha for the units of each class.
+    """Krippendorff's nominal alpha, computed for each class over the units of this class.
 
     The value of a class is 1 - (observed disagreement in its units) / (disagreement expected over all units). The mean
-    over classes, weighted by the number of ratings of their units, is the alpha of all units. A unit belongs to the
-    class that most of its ratings name; in a tie, it belongs to each of those classes in equal parts. `n` counts the
-    units that belong to the class, wholly or partly. (The alpha of "this class or not" would be the same number for
-    both of two classes.)
+    over the classes, weighted by the number of ratings in the units of each class, is the alpha of all units. A unit
+    belongs to the class that most of its ratings name; in a tie, it belongs to each of those classes in equal parts.
+    `n` counts the units that belong to the class, wholly or partly. (With only two classes, the alpha of the labels
+    "this class" and "not this class" would be the same number for both.)
     """
     labels = _labels(ratings, "nominal")
     known = _pairable(ratings, "nominal")
@@ -142,7 +143,7 @@ def _labels(ratings: Ratings, scale: Scale) -> dict[Hashable, int]:
 def _number(label: Hashable) -> float:
     if isinstance(label, numbers.Real):
         return float(label)
-    raise ValueError(f"the labels of this scale are numbers, not {label!r}")
+    raise ValueError(f"a label on an ordinal scale must be a number, not {label!r}")
 
 
 def _counts(ratings: Ratings, labels: Mapping[Hashable, int]) -> Floats:

@@ -1,8 +1,8 @@
 """Correlation and mean difference of two series of ratings of the same items.
 
 Intervals are percentile intervals over resampled clusters, because pairs of descriptions of one event are not
-independent. The correlations are computed by scipy. The correlations of the resamples are computed from sums, all at
-once.
+independent. scipy computes the correlations. This module computes those of the resamples: it uses sums, and handles all
+resamples at once.
 """
 
 from collections.abc import Sequence
@@ -30,8 +30,8 @@ def pearson(x: Numbers, y: Numbers, *, by: Clusters | None = None) -> Estimate:
 
 
 def spearman(x: Numbers, y: Numbers, *, by: Clusters | None = None) -> Estimate:
-    """Spearman's rank correlation, ties at their mean rank; undefined in the same cases as `pearson`. Each resample is
-    ranked again.
+    """Spearman's rank correlation; undefined in the same cases as `pearson`. Tied values share their mean rank, and
+    each resample is ranked again.
     """
     first, second = _both(x, y)
     if why := _why_undefined(first, second):

@@ -3,15 +3,16 @@
 An interval is undefined, with the reason, and never replaced by an interval of another kind, if
 
 - the value itself is undefined;
-- fewer than MIN_DEFINED_SHARE of the resamples have a value (for example, an event type in three clips): these
-    resamples are not a fair sample;
+- fewer than MIN_DEFINED_SHARE of the resamples have a value (for example, if an event type occurs in only three clips),
+  because the resamples with a value would be a biased sample;
 - every resample gives the same value, because there is one clip or all clips are equal: the data do not show how the
   value varies (for a share, use `wilson`);
 - the BCa correction does not exist: the value lies outside all resampled values, or the skew is too large.
 
 With few clips a bootstrap interval is too narrow. A percentile interval at 95 % contained the true mean of exponential
 values in 77 % of samples of 5 values. For samples of 10, 20, 50 and 200 values, the share was 86 %, 90 %, 93 % and 94
-%. BCa was at most two points better (2,000 samples each; tests/stats/test_coverage.py repeats a part of it).
+%. BCa was better by at most two percentage points. Each share was measured on 2,000 samples;
+tests/stats/test_coverage.py repeats some of these measurements.
 """
 
 from collections.abc import Callable
@@ -42,7 +43,7 @@ NOISE = 1e-12
 class Intervals:
     """Values with intervals, arrays of the same shape.
 
-    Without an interval `low` and `high` are NaN, and `why` gives the reason.
+    Where there is no interval, `low` and `high` are NaN, and `why` gives the reason.
     """
 
     value: Floats
@@ -51,17 +52,18 @@ class Intervals:
     why: NDArray[np.object_]
 
     def estimate(self, *index: int, n: int) -> Estimate:
-        """The estimate at an index, computed from `n` items."""
+        """The estimate at an index of the arrays; `n` is the number of items behind it."""
         return Estimate(
             float(self.value[index]), float(self.low[index]), float(self.high[index]), n, str(self.why[index])
         )
 
 
 def interval(sums: Sums, statistic: Statistic, *, level: float = LEVEL, method: Method = "percentile") -> Intervals:
-    """A statistic of every system with its bootstrap interval; shapes are those of the systems.
+    """The value of a statistic for every system, with its bootstrap interval. The arrays of the result have one element
+    for each system.
 
-    `percentile` takes the quantiles of the resampled values. `bca` (Efron's) corrects these quantiles for bias and for
-    skew, by leaving out each clip in turn; each stratum keeps its size.
+    `percentile` takes the quantiles of the resampled values. `bca` (Efron's method) also corrects these quantiles for
+    bias and skew. It estimates the skew by leaving out each unit in turn; the weights of the strata stay the same.
     """
     value, drawn = np.asarray(statistic(sums.total)), statistic(sums.drawn)
     if method == "percentile":

@@ -4,8 +4,9 @@ Units are independent: a clip, or a prompt with all its clips (see `resample.dra
 changes the value a little; the sum of the squared changes is the variance, and the t distribution gives the width of
 the interval. The degrees of freedom are the number of units that change the value, minus one for each stratum.
 
-If nothing varies, all changes are zero. For values in [0, 1] the interval is then Wilson's for a share, where n is the
-number of units with a value. For example, 20 hits of 20 do not show that the next unit is also a hit.
+If nothing varies, all changes are zero. Values in [0, 1] then get Wilson's interval of a share of n, where n is the
+number of units with a value. This interval has a width: for example, 20 hits of 20 do not show that the next unit is
+also a hit.
 """
 
 from dataclasses import dataclass
@@ -26,8 +27,8 @@ SAME = "nothing varies from unit to unit"
 class JackknifeError:
     """Standard errors of values, arrays of the same shape.
 
-    `error` is the standard error: 0 if nothing varies, NaN if the value is undefined without one of the units.
-    `freedom` is the degrees of freedom, at least 1.
+    `error` is the standard error. It is 0 if nothing varies, and NaN if the value becomes undefined when one of the
+    units is left out. `freedom` is the degrees of freedom, at least 1.
     """
 
     error: Floats
@@ -35,8 +36,8 @@ class JackknifeError:
 
     @classmethod
     def of(cls, moved: Floats, strata: Floats) -> "JackknifeError":
-        """The standard errors from the influence of each unit (..., units); `strata` gives the number of each unit's
-        stratum.
+        """The standard errors, computed from the influences of the units. `moved` (..., units) holds the influences
+        (see `influences`), and `strata` gives the number of each unit's stratum.
         """
         error = np.sqrt((moved**2).sum(axis=-1))
         matters = np.abs(moved) > NOISE * np.maximum(error, NOISE)[..., None]
@@ -45,7 +46,7 @@ class JackknifeError:
         return cls(np.where(error > NOISE, error, np.where(np.isnan(error), np.nan, 0.0)), freedom)
 
     def reach(self, level: float) -> Floats:
-        """Half the width of the two-sided interval of a level."""
+        """Half the width of the two-sided interval at a confidence level."""
         reach: Floats = self.error * stdtrit(self.freedom, (1 + level) / 2)
         return reach
 
@@ -57,10 +58,11 @@ class JackknifeError:
 
 
 def influences(sums: Sums, statistic: Statistic) -> Floats:
-    """The changes of the values when each unit is left out, scaled so that their squares add up to the variance.
+    """How much the values change when each unit is left out. The changes are scaled so that their squares add up to the
+    variance.
 
-    Units are on the last axis. A stratum without one of its units is scaled to its full size, so that the weights of
-    strata stay the same. The change of a stratum's only unit is 0.
+    Units are on the last axis. When a unit is left out, the rest of its stratum is scaled up to the full size, so that
+    the strata keep their weights. The change of a stratum's only unit is 0.
     """
     axis = sums.total.ndim - 1
     shape = np.shape(statistic(sums.total))
@@ -77,7 +79,9 @@ def influences(sums: Sums, statistic: Statistic) -> Floats:
 
 
 def has_value(sums: Sums, statistic: Statistic) -> NDArray[np.bool_]:
-    """Whether each unit has a value, and so contributes to the value of all; units are on the last axis."""
+    """Whether each unit has a value of its own and therefore contributes to the overall value; units are on the last
+    axis.
+    """
     return np.moveaxis(~np.isnan(statistic(sums.rows)), sums.total.ndim - 1, -1)
 
 
@@ -93,7 +97,8 @@ def student_intervals(sums: Sums, statistic: Statistic, *, level: float = LEVEL,
     """A statistic with its t interval.
 
     With `share` the values are in [0, 1]: the interval is clipped to this range, and it has a width even if nothing
-    varies. The statistic may give several values: shapes are those of the systems, then of the values.
+    varies. If the statistic gives several values for each system, the axes of the values come after the axes of the
+    systems.
     """
     value = np.asarray(statistic(sums.total))
     spread = JackknifeError.of(influences(sums, statistic), stratum_numbers(sums))
@@ -121,7 +126,9 @@ def student_intervals(sums: Sums, statistic: Statistic, *, level: float = LEVEL,
 def wilson_bounds(
     value: Floats, n: Floats, *, level: float = LEVEL, reach: Floats | None = None
 ) -> tuple[Floats, Floats]:
-    """Wilson's interval of shares of `n` (any number above 0); `reach` is the quantile, by default the normal one."""
+    """Wilson's intervals of shares of `n`, which can be any number above 0. `reach` is the quantile that sets the
+    width; by default, it is the quantile of the normal distribution.
+    """
     z = np.full(np.shape(value), float(ndtri((1 + level) / 2))) if reach is None else reach
     whole = np.maximum(n, 1.0)
     centre = (value + z**2 / (2 * whole)) / (1 + z**2 / whole)
@@ -135,8 +142,8 @@ def clustered_wilson(
 ) -> tuple[float, float]:
     """Wilson's interval of a share of `n` items that are not independent, because they come in `units`.
 
-    `n` is replaced by the number of independent items whose share has the same standard error. `spread` holds the
-    standard error of the share over the units, and its degrees of freedom.
+    `n` is replaced by the number of independent items whose share has the same standard error. `spread` is a pair: the
+    standard error of the share, computed over the units, and the degrees of freedom of this error.
     """
     error, freedom = spread
     independent = float(min(n, units))

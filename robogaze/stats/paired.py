@@ -40,9 +40,9 @@ class Difference:
     """`first` minus `second`, two systems by their positions.
 
     `p` is two-sided; `holm` and `fdr` are `p` adjusted for the number of pairs. `min_detectable` is the smallest
-    difference that this number of units can detect (80 % power at the level of 5 %). Differences larger than
-    `equivalence_bound` are ruled out, at the confidence level for all pairs together (two one-sided tests). All these
-    values are NaN if the difference has no interval. `significant` is decided after adjustment; None if undefined.
+    difference that this number of units can detect (80 % power at the level of 5 %). Two one-sided tests rule out
+    differences larger than `equivalence_bound`; their confidence level holds for all pairs together. All these values
+    are NaN if the difference has no interval. `significant` is decided after adjustment; None if undefined.
     """
 
     first: int
@@ -57,7 +57,7 @@ class Difference:
 
     @property
     def excludes_zero(self) -> bool:
-        """Whether there is an interval that excludes zero."""
+        """Whether the difference has an interval that does not contain zero."""
         return not isnan(self.difference.low) and not self.difference.low <= 0 <= self.difference.high
 
     def verdict(self, margin: float | None = None) -> str:
@@ -92,7 +92,9 @@ Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
 def pairs_of(systems: int, baseline: int | None = None) -> Pairs:
-    """Every pair, in the order (0, 1), (0, 2), ..., (1, 2), ...; with a baseline, every other system minus it."""
+    """Every pair of systems, in the order (0, 1), (0, 2), ..., (1, 2), ... With a baseline, only the pairs of another
+    system with the baseline, which is the second of each pair.
+    """
     if baseline is None:
         return np.triu_indices(systems, k=1)
     others = np.array([system for system in range(systems) if system != baseline], dtype=np.intp)
@@ -108,12 +110,13 @@ def pairwise_differences(
     family: int | None = None,
     baseline: int | None = None,
 ) -> tuple[Difference, ...]:
-    """Every pair of `pairs_of`; empty for fewer than two systems.
+    """The differences of all pairs in `pairs_of`; empty for fewer than two systems.
 
     `sums` are the sums of a table (systems, clips, columns). `n` counts the units with a value under at least one of
-    the two systems. If the difference is the same in every unit, only values in [0, 1] (`share`) have an interval. It
-    is the interval of a share of the units with a value under both systems, and the p-value is that of a sign test.
-    `family` is the number of comparisons for which `equivalence_bound` holds together, by default the number of pairs.
+    the two systems. If the difference is the same in every unit, it has an interval only if the values are in [0, 1]
+    (`share`). Half the width of this interval is Wilson's upper bound for 0 of n, where n is the number of units with a
+    value under both systems; the p-value is that of a sign test. The confidence level of `equivalence_bound` holds for
+    `family` comparisons together, by default for all pairs.
     """
     first, second = pairs = pairs_of(len(sums.total), baseline)
     value, moved = np.asarray(statistic(sums.total)), influences(sums, statistic)
@@ -134,7 +137,8 @@ def pairwise_differences(
 def pairwise_mean_differences(
     values: Floats, resamples: Resamples, *, level: float = LEVEL, baseline: int | None = None
 ) -> tuple[Difference, ...]:
-    """Every pair of `pairs_of` by the mean of a value per clip (systems, clips), NaN where a clip has no value.
+    """The differences of all pairs in `pairs_of`, between means over clips. `values` (systems, clips) is NaN where a
+    clip has no value.
 
     A pair is compared on the `n` clips that have a value under both systems, so that missing values on hard clips are
     no advantage.
@@ -150,7 +154,8 @@ def pairwise_mean_differences(
 def pairwise_share_differences(
     hits: NDArray[np.bool_], *, level: float = LEVEL, baseline: int | None = None
 ) -> tuple[Difference, ...]:
-    """Every pair of `pairs_of` by a share of the same independent items, (systems, items).
+    """The differences of all pairs in `pairs_of`, between shares of the same independent items. `hits` (systems, items)
+    says which items are hits.
 
     Intervals are Newcombe's, p-values McNemar's.
     """
@@ -163,10 +168,11 @@ def pairwise_share_differences(
 
 
 def difference_of_shares(first: int, second: int, cells: Sequence[int], pairs: int, level: float) -> Difference:
-    """The difference of one of `pairs` pairs, from four counts of hits: in both, only in the first, only in the second,
-    and in neither.
+    """The difference of the shares of two systems. `cells` counts the items that are hits in both systems, only in the
+    first, only in the second, and in neither.
 
-    Undefined if all counts are 0.
+    `pairs` is the number of pairs for which the equivalence bound holds together. The difference is undefined if all
+    counts are 0.
     """
     if not sum(cells):
         return Difference(first, second, paired_shares(*cells, level=level)[0], nan, nan)
@@ -181,12 +187,16 @@ DETECTED = float(ndtri(1 - ALPHA / 2) + ndtri(POWER))
 
 
 def one_sided_level(level: float, pairs: int) -> float:
-    """The level of two-sided intervals whose ends are one-sided bounds for all pairs together."""
+    """The level that two-sided intervals need so that their ends are one-sided bounds that hold for all pairs
+    together.
+    """
     return 1 - 2 * (1 - level) / max(1, pairs)
 
 
 def adjusted(pairs: Sequence[Difference], level: float) -> tuple[Difference, ...]:
-    """The differences with p adjusted for their number, and whether each is significant."""
+    """The differences with their p-values adjusted for the number of differences. Each difference also says whether it
+    is significant.
+    """
     p = [pair.p for pair in pairs]
     both = zip(pairs, holm(p), benjamini_hochberg(p), strict=True)
     return tuple(
@@ -254,7 +264,8 @@ def _differences(
 def ranks(sums: Sums, statistic: Statistic, *, level: float = LEVEL) -> tuple[Rank, ...]:
     """The rank of every system among those whose value is defined; undefined for the other systems.
 
-    `sums` are the sums of a table (systems, clips, columns). If a bound lies between two ranks, the outer rank is used.
+    `sums` are the sums of a table (systems, clips, columns). If a bound of the interval falls between two ranks, the
+    lower bound takes the lower rank, and the upper bound the higher rank.
     """
     value, drawn = statistic(sums.total), statistic(sums.drawn)
     clips = sums.rows.shape[-2]

@@ -51,12 +51,13 @@ def calibrated_mean(predictions: Floats, labelled: Floats, truth: Floats, *, lev
 def calibrated_difference(
     predicted: tuple[float, float, float], first: Floats, second: Floats, n: int, *, level: float, outer: float
 ) -> tuple[Estimate, float, float, float]:
-    """A difference of two means, each corrected with its own labels: value, p, standard error and equivalence bound.
+    """The difference of two means that are corrected with different labels. Returns the estimate, the p-value, the
+    standard error and the equivalence bound.
 
     `predicted` is the paired difference of the predictions with its standard error and degrees of freedom. `first` and
     `second` are the errors (prediction - truth) on the labelled clips of each side; the two sides have different
-    labelled clips. The equivalence bound is the largest difference in the interval of the level `outer`. Undefined with
-    fewer than MIN_LABELS labels.
+    labelled clips. The equivalence bound is the largest absolute difference in the interval at the confidence level
+    `outer`. Undefined with fewer than MIN_LABELS labels.
     """
     fewest = min(len(first), len(second))
     if fewest < MIN_LABELS:
@@ -89,6 +90,8 @@ def _reach(parts: Parts, level: float) -> float:
 
 
 def naive_mean(predictions: Floats, *, level: float = LEVEL) -> Estimate:
-    """The mean of the predictions as if they were the truth, with the same kind of interval, for comparison."""
+    """The mean of the predictions without a correction, for comparison. Its interval is of the same kind as that of
+    `calibrated_mean`.
+    """
     nothing = np.zeros(MIN_LABELS)
     return calibrated_mean(predictions, nothing, nothing, level=level)

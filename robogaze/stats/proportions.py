@@ -1,9 +1,9 @@
 """A share of items, and the difference of two shares of the same items.
 
 The interval of a share is Wilson's, which also has a width for 0 of n and n of n. The interval of a difference is
-Newcombe's (1998, method 10), from Wilson's intervals of both shares and their correlation. The interval of a difference
-has a width even if no item differs, which resampling cannot give: if 20 of 20 items agree, the next item may not agree.
-The p-value is McNemar's, in its mid-p form.
+Newcombe's (1998, method 10), from Wilson's intervals of both shares and their correlation. This interval has a width
+even if no item differs, because 20 items of 20 that agree do not show that the next item will agree. Resampling would
+give an interval without width. The p-value is McNemar's, in its mid-p form.
 """
 
 from math import sqrt
@@ -30,7 +30,8 @@ def wilson(hits: int, n: int, *, level: float = LEVEL) -> Estimate:
 
 
 def paired_shares(both: int, first: int, second: int, neither: int, *, level: float = LEVEL) -> tuple[Estimate, float]:
-    """The first share minus the second, and its two-sided p, from counts of hits in both, one or neither.
+    """The first share minus the second share, and the two-sided p-value of this difference. The arguments count the
+    items that are hits in both, only in the first, only in the second, and in neither.
 
     Both values are undefined if all counts are 0. Raises ValueError for a negative count.
     """

@@ -4,16 +4,17 @@ Clips generated from the same prompt are not independent: with `units` they are 
 summed first. By default each clip is a unit.
 
 Each clip is represented by a row of numbers. A score is a function of the column totals over clips: a ratio of two
-totals, or a mean (the total of the values over their number; see `mean_rows` and `mean`). A resample is a row of
-counts, one for each clip, so the totals of all resamples for all systems are one matrix product. Systems share the
-resamples, so their differences are paired. A score that is averaged over data sets is also a function of sums, if each
-data set has its own columns. These columns are 0 for the clips of the other data sets.
+totals, or a mean (the total of the values over their number; see `mean_rows` and `mean`). A resample is a row of counts
+that says how often each clip was drawn, so one matrix product gives the totals of all resamples for all systems.
+Systems share the resamples, so their differences are paired. A score that is averaged over data sets is also a function
+of sums, if each data set has its own columns. These columns are 0 for the clips of the other data sets.
 
-Resamples are drawn by position. The caller sorts the clips by id first, so that the same seed gives the same bytes. In
-another order the sums over all clips are the same to the last bit, but other clips are drawn, as with another seed.
+Resamples are drawn by position. The caller sorts the clips by id first, so that the same seed gives the same bytes. If
+the clips come in another order, other clips are drawn, as with another seed; the sums over all clips stay the same to
+the last bit.
 
-Memory: the counts of some resamples at a time (BLOCK), about 70 MB for any number of clips; the table; and
-systems x resamples x columns sums.
+Memory holds the table, the sums (systems x resamples x columns), and the counts of one block of resamples. A block (see
+BLOCK) takes about 70 MB for any number of clips.
 """
 
 import math
@@ -31,7 +32,7 @@ BLOCK = 2_000_000
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums of the columns of a table of `rows` (..., units, columns).
+    """The sums of the columns of a table, which has the rows `rows` (..., units, columns).
 
     `total` (..., columns) are the sums over all units, and `drawn` (..., resamples, columns) are the sums over each
     resample. `strata` are the positions of the units of each stratum. `clustered` says whether a unit has several
@@ -47,7 +48,7 @@ class Sums:
 
 @dataclass(frozen=True)
 class Resamples:
-    """`count` resamples of `size` units, in which every stratum keeps its size.
+    """A number (`count`) of resamples. Each resample has `size` units, and every stratum keeps its size.
 
     The resamples are drawn again from `seed` when they are needed. `of` holds the position of each clip's unit, None if
     each clip is a unit.
@@ -62,8 +63,8 @@ class Resamples:
     def blocks(self, width: int = 0) -> Iterator[Floats]:
         """How often each unit was drawn, some resamples at a time: arrays (resamples, units).
 
-        The number of resamples at a time does not affect the draws; the number is smaller if rows are expanded to
-        `width` items later.
+        The number of resamples at a time does not affect the draws. If the caller expands the units to items later,
+        `width` is the number of items; with many items, fewer resamples are made at a time.
         """
         rng = np.random.default_rng(self.seed)
         step = max(1, BLOCK // max(1, self.size, width))
@@ -80,10 +81,10 @@ class Resamples:
             yield counts
 
     def sums(self, rows: Floats) -> Sums:
-        """The sums of a table (..., clips, columns) over the clips and over every resample.
+        """The sums of a table (..., clips, columns), both over all clips and over the clips of each resample.
 
-        Raises ValueError for a table with another number of clips, or with a number that is not finite (use `mean_rows`
-        for a mean over the clips with a value).
+        Raises ValueError if the number of clips in the table is wrong, or if a number in the table is not finite. If
+        some clips have no value, use `mean_rows` to compute the mean over the other clips.
         """
         clips = self.size if self.of is None else len(self.of)
         if rows.shape[-2] != clips:
@@ -109,7 +110,7 @@ def draw_resamples(
 ) -> Resamples:
     """Resamples of clips; `strata` holds the stratum (data set) of each clip, `units` its unit within the stratum.
 
-    Raises ValueError for a count below 1, and if there are fewer units than strata.
+    Raises ValueError for a count below 1, and if `units` and `strata` differ in length.
     """
     if count < 1:
         raise ValueError(f"the number of resamples must be 1 or more, not {count}")
@@ -143,7 +144,7 @@ class Clusters:
     of: Sequence[int]
 
     def drawn(self, rows: Floats) -> Floats:
-        """The sums of a table (items, columns) over every resample of the clusters, (resamples, columns)."""
+        """The sums of a table (items, columns) over the items of each resample, as an array (resamples, columns)."""
         clips = self.resamples.size if self.resamples.of is None else len(self.resamples.of)
         together = np.zeros((clips, rows.shape[1]))
         np.add.at(together, np.asarray(self.of, dtype=np.intp), rows)
@@ -157,7 +158,9 @@ class Clusters:
 
 
 def mean_rows(values: Floats) -> Floats:
-    """Values per clip (..., clips), NaN if a clip has none, as rows (..., clips, 2) for `mean`."""
+    """The rows (..., clips, 2) from which `mean` computes the mean of `values` (..., clips); a value is NaN if a clip
+    has none.
+    """
     defined = ~np.isnan(values)
     return np.stack([np.where(defined, values, 0.0), defined.astype(np.float64)], axis=-1)
 

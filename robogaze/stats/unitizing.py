@@ -6,12 +6,13 @@ Quantity 50, 2016; Content Analysis, 4th ed. 2019, 12.6), and replaces the coeff
 coefficient compares lengths instead of numbers of ratings:
 
 - observed: the length on which two observers differ, as a share of the whole length, over every pair of observers;
-- expected: the same for two places drawn at random from all observers, but never from the same unit. A gap is not a
-  unit; its places have the length `grain`.
+- expected: the probability that two places differ if they are drawn at random from all observers. Two places of the
+  same unit are never drawn together. A gap is not a unit: two different places of a gap may be drawn. Each place of a
+  gap has the length `grain`.
 
 alpha = 1 - observed / expected: 1 for the same units, 0 for chance, below 0 for less agreement than by chance. The
-coefficient compares places, not numbers of units: two adjacent units count as two only in the expectation. The
-coefficient also exists for units of several categories; here there is only one category.
+coefficient compares places, not numbers of units: whether a stretch is one unit or two adjacent units affects only the
+expected disagreement. The coefficient also exists for units of several categories; here there is only one category.
 
 Several timelines (clips) form one continuum: their lengths are added, so a long clip has more weight than a short clip.
 """
@@ -38,8 +39,7 @@ class Timeline:
 def alpha_u(
     timelines: Sequence[Timeline], *, grain: float = 0.0, by: Clusters | None = None, level: float = LEVEL
 ) -> Estimate:
-    """Alpha for unitizing over timelines with several observers each; `n` counts the timelines with two or more
-    observers.
+    """Krippendorff's alpha for unitizing, over all timelines with two or more observers; `n` counts these timelines.
 
     Overlapping units of one observer count as one. Alpha is undefined if nothing is marked or if everything is marked.
 

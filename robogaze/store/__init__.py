@@ -4,7 +4,7 @@
     manifest.jsonl             the clips, in order: path, hash, and everything that a report depends on
     reports/<clip id>.json     a report for each scored clip
     frames/<clip id>/*.jpg     the frames that a report shows, and other pictures that are evidence
-    unreadable.json            the clips whose file could not be read, in any start of the run
+    unreadable.json            the clips whose file could not be read, including those of earlier starts
     calls.sqlite               every answer, and the calls and cost so far (see `robogaze.backends.middleware.cache`)
     index.html                 the page
     run.lock, run.holder       the lock of the process that uses the folder, and its process id

@@ -73,11 +73,11 @@ class RunFolder:
 
     @property
     def answers(self) -> Path:
-        """The path of the answers."""
+        """The path of the file that stores the answers."""
         return self.root / "calls.sqlite"
 
     def address(self, path: Path) -> str:
-        """The path of a file outside the run folder, relative to the run folder."""
+        """The relative path from the run folder to a file outside the folder."""
         return self.stored.address(path)
 
     def _check_configuration(self) -> None:
@@ -97,10 +97,9 @@ class RunFolder:
             self._write("run.json", self._configuration)
 
     def replaced(self, line: ManifestLine) -> str | None:
-        """The field, `sha256` or `instruction`, that changed since a clip's report was written; None if neither
-        changed.
+        """The field that changed since a clip's report was written: `sha256` or `instruction`. None if neither changed.
 
-        Also None if any other field changed; `add` refuses this change.
+        The result is also None if any other field changed, because `add` refuses such a change.
         """
         field, known = self._differs(line), self._manifest.get(line.clip_id)
         if field not in _REPLACES or known is None:
@@ -116,8 +115,9 @@ class RunFolder:
     def add(self, *lines: ManifestLine, replace: bool = False) -> None:
         """Add clips to the manifest. A clip without a report may be replaced; a clip that moved gets its new path.
 
-        With `replace`, the report of another file or instruction under the same id is removed. Raises RunError for any
-        other difference from a clip with a report, and if two clip ids have the same file name on this disk.
+        With `replace`, a clip's report is removed if the file or the instruction of the clip has changed. Raises
+        RunError if anything else has changed in a clip with a report, and if two clip ids have the same file name on
+        this disk.
         """
         before = list(self._manifest.values())
         by_path = {line.path: line for line in lines}
@@ -159,7 +159,7 @@ class RunFolder:
             )
 
     def write(self, report: Report, frames: Mapping[int, bytes], pictures: Mapping[str, bytes] | None = None) -> None:
-        """Store a report with the frames that it shows and the pictures that it names as evidence.
+        """Store a report, the frames that it shows, and the other pictures that are its evidence.
 
         These files replace the files of an earlier report of the clip. The report is written last, so a stored report
         always has its frames.
@@ -190,8 +190,9 @@ class RunFolder:
     ) -> None:
         """Store the unreadable clips, together with the unreadable clips of earlier starts.
 
-        A clip of an earlier start is dropped if it was `read` since, or if `listed` is given and does not contain it.
-        Clips are named by the address of their file.
+        All arguments identify a clip by the address of its file. A clip of an earlier start is dropped if it is in
+        `read`, the clips that could be read since. If `listed` is given, clips that it does not contain are dropped,
+        too.
         """
         known = {*read, *(clip.uri for clip in unreadable)}
         before = StoredRun(self.root).unreadable

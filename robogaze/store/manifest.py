@@ -16,8 +16,8 @@ _NO_REPORT_DEPENDS_ON = ("clip_id", "path", "size_bytes", "modified_ns")
 class ManifestLine(Data):
     """A clip of the run: its path relative to the run folder, and everything that its report depends on.
 
-    `start_s` and `end_s` are the requested part of the file, None for the whole file. `layout` is None if it is to be
-    recognised. The file is hashed again only if its `size_bytes` or `modified_ns` changes.
+    `start_s` and `end_s` are the requested part of the file, None for the whole file. If `layout` is None, the layout
+    is recognised from the first frame. The file is hashed again only if its `size_bytes` or `modified_ns` changes.
     """
 
     clip_id: str
@@ -37,13 +37,15 @@ class ManifestLine(Data):
     modified_ns: int | None = None
 
     def differs(self, other: "ManifestLine") -> str | None:
-        """The first field in which another line differs, except for id and location; None if no field differs."""
+        """The first field that differs between the two lines, among the fields that a report depends on; None if none
+        differs.
+        """
         fields = (name for name in type(self).model_fields if name not in _NO_REPORT_DEPENDS_ON)
         return next((name for name in fields if getattr(self, name) != getattr(other, name)), None)
 
 
 def read_manifest(root: Path) -> Iterator[ManifestLine]:
-    """The lines of a run's manifest; no line if there is no file. Raises InputError for a damaged file."""
+    """The lines of a run's manifest; none if the file does not exist. Raises InputError for a damaged file."""
     path = root / "manifest.jsonl"
     # Bytes are split at newlines only; text would also be split at separators that an instruction may contain.
     for number, line in enumerate(path.read_bytes().splitlines() if path.is_file() else (), start=1):

@@ -33,7 +33,7 @@ class StoredRun:
         return self.root.resolve()
 
     def address(self, path: Path) -> str:
-        """The path of a file outside the run folder, relative to the run folder."""
+        """The relative path from the run folder to a file outside the folder."""
         try:
             return Path(os.path.relpath(path.absolute(), self._home)).as_posix()
         except ValueError:  # there is no relative path between drives

@@ -1,8 +1,8 @@
 """Who may use the server: a client that has a token, uses the server's own name, and does not come from another site.
 
-The address that is printed has a token. The first visit turns the token into a cookie that scripts cannot read and that
-requests from other sites do not carry. The Host header is checked, because a name of another site may resolve to this
-machine (DNS rebinding).
+The address that `robogaze annotate` prints contains a token. The first visit turns the token into a cookie that scripts
+cannot read and that requests from other sites do not carry. The Host header is checked, because a name of another site
+may resolve to this machine (DNS rebinding).
 """
 
 import hmac
@@ -33,9 +33,10 @@ _HEADERS = {
 
 @dataclass(frozen=True)
 class AccessRules:
-    """Names of annotators by token, and the host names (without port) under which the server accepts requests.
+    """What the server accepts: `names` maps each token to the name of an annotator, and `hosts` are the host names
+    (without port) that requests may use.
 
-    With `any_address` every IP address is allowed, too: for a server that listens on all addresses.
+    With `any_address`, requests may also use any IP address; this is for a server that listens on all addresses.
     """
 
     names: Mapping[str, str]

@@ -4,8 +4,9 @@ The submitted annotations of a clip are matched as in `robogaze agree`. An event
 rules of RoboGaze (A.2.3, see `robogaze.agreement.adjudication`) is accepted at once; everything else is a disagreement,
 which a person decides. The result is another annotation, by the author "adjudicated".
 
-Annotators appear as A, B, ..., in an order that changes from clip to clip. The ids of the annotators' events have the
-letter and the number of the submitted revision, so a decision never applies to an event that has changed since then.
+Annotators appear as A, B, ..., in an order that changes from clip to clip. The id of an annotator's event contains the
+letter and the number of the submitted revision. An event that changes therefore gets a new id, so a decision never
+applies to an event that has changed since the decision.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -36,9 +37,10 @@ AUTHOR = "adjudicated"
 
 @dataclass(frozen=True)
 class Disagreement:
-    """The events that annotators, named by letters, report about one thing, and why they are not settled.
+    """The events of different annotators that are about the same thing, and the reasons why they are not settled.
 
-    `merged` is what the annotators agree on: a field in dispute is None, the span is the union.
+    `events` maps the letter of each annotator who reports such an event to the event. `merged` is what the annotators
+    agree on: a field in dispute is None, and the span is the union of the spans.
     """
 
     id: str
@@ -49,14 +51,18 @@ class Disagreement:
 
 @dataclass(frozen=True)
 class ComparedClip:
-    """What the annotators of a clip, named by letters, agree on and disagree on."""
+    """The comparison of a clip's annotations: the letters of the annotators, the settled events, and the
+    disagreements.
+    """
 
     letters: tuple[str, ...]
     settled: tuple[DraftEvent, ...]
     disagreements: tuple[Disagreement, ...]
 
     def draft(self, decisions: Sequence[Decision], seconds_spent: float) -> ClipDraft:
-        """The annotation that results from decisions; a clip without events is clean once everything is decided."""
+        """The annotation that results from decisions. If every disagreement is decided and no event results, the clip
+        is clean.
+        """
         by_id = {decision.disagreement: decision for decision in decisions}
         chosen = (
             event
@@ -82,15 +88,15 @@ class ComparedClip:
 class Adjudicator(Annotator):
     """Clips with two or more annotations, to be settled by one or several people.
 
-    All adjudicators work on the same annotation, by the author "adjudicated". `compared` holds what is settled and what
-    is still open, by clip id.
+    All adjudicators work on the same annotation, by the author "adjudicated". `compared` maps clip ids to the
+    comparisons of the clips' annotations.
     """
 
     compared: Mapping[str, ComparedClip] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
-        """What the page is for, in messages."""
+        """The purpose of the page, for messages."""
         return "adjudication of the annotations"
 
     @property
@@ -117,8 +123,8 @@ class Adjudicator(Annotator):
         }
 
     def save(self, name: str, clip_id: str, draft: ClipDraft, base: int) -> Saved | Conflict | Refused:
-        """Save the decisions of a draft that was made from revision `base`; each decision keeps the name of the person
-        who made it.
+        """Save the decisions of a draft. The draft is a changed version of revision `base`, and each decision keeps the
+        name of the person who made it.
         """
         compared = self.compared[clip_id]
         found = tuple(_problems(draft.decisions, compared))
@@ -140,7 +146,9 @@ class Adjudicator(Annotator):
         return super().submit(name, clip_id, base)
 
     def accept_agreed(self) -> int:
-        """Submit the clips without a disagreement; returns how many. Clips that have new disagreements are reopened."""
+        """Submit the clips without a disagreement, and return the number of clips submitted. Clips that have new
+        disagreements are reopened.
+        """
         accepted = 0
         for clip_id, compared in self.compared.items():
             newest = self.store.newest(clip_id, Authorship(AUTHOR))
@@ -167,7 +175,8 @@ class Adjudicator(Annotator):
 def open_adjudicator(
     entries: Sequence[ManifestEntry], store: AnnotationStore, domain: str, judge: Judge, now: Callable[[], datetime]
 ) -> Adjudicator:
-    """Compare what annotators have submitted for some clips; the judge compares descriptions.
+    """Compare the annotations that annotators have submitted for the given clips. The judge compares the descriptions
+    of events.
 
     Annotations of a review are left out, because they are not independent of the model. Raises InputError if no clip
     has two annotations, and in the same cases as `open_annotator`.

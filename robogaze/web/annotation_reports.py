@@ -1,7 +1,8 @@
 """Converts submitted annotations to reports, which `evaluate` and `agree` read without changes.
 
-An event's evidence says who made it: its `source` is the origin, "person", "model" or "edited". Events of a model that
-the annotator rejected are hypotheses with the verdict "rejected" and the reason.
+The `source` in an event's evidence says who made the event: "person", "model", or "edited" (a model's event that the
+annotator changed). If the annotator rejected an event of a model, it becomes a hypothesis with the verdict "rejected"
+and the annotator's reason.
 """
 
 from collections.abc import Iterable, Iterator

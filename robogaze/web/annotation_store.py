@@ -3,8 +3,8 @@
     sqlite3 annotations.sqlite "SELECT clip_id, annotator, status, draft FROM newest"
 
 A revision is committed to disk before it is confirmed, so a server that is killed loses nothing that it confirmed. A
-revision is added only to the revision that it was made from, so two browsers of one annotator never overwrite each
-other. Several servers may use one store.
+revision is refused if a newer revision exists than the one that it changes, so two browsers of one annotator never
+overwrite each other. Several servers may use one store.
 """
 
 import json
@@ -73,7 +73,9 @@ WHERE :base = (
 
 @dataclass(frozen=True)
 class Authorship:
-    """Whose annotations are meant: the annotator, and the run under review, empty if the clips are annotated blind."""
+    """The author of annotations. `review` is the name of the run under review; it is empty if the clips are annotated
+    blind.
+    """
 
     annotator: str
     review: str = ""
@@ -136,15 +138,15 @@ class AnnotationStore:
         return self._revision(rows[0]) if rows else None
 
     def newest_of(self, author: Authorship) -> dict[str, Revision]:
-        """The newest revisions of an annotator by clip id."""
+        """An author's newest revisions, keyed by clip id."""
         rows = self._execute(_NEWEST.format(where="annotator = ? AND review = ?"), (author.annotator, author.review))[0]
         return {revision.clip_id: revision for revision in map(self._revision, rows)}
 
     def submitted(self) -> tuple[Revision, ...]:
-        """The submitted revision of every submitted annotation, in the order of annotator and clip.
+        """One revision of every annotation that was submitted, ordered by annotator, review and clip.
 
-        The last submitted revision counts; for a calibration clip, the first submitted revision counts, because it was
-        made before the feedback.
+        This is the last submitted revision. For a calibration clip, it is the first submitted revision, because that
+        revision was made before the feedback.
         """
         query = """
             SELECT clip_id, annotator, review, revision, saved_at, status, calibration, draft FROM revisions AS r
@@ -156,7 +158,7 @@ class AnnotationStore:
         return tuple(map(self._revision, self._execute(query)[0]))
 
     def drafts(self) -> tuple[Revision, ...]:
-        """The newest revisions that are not submitted, in the order of annotator and clip."""
+        """The newest revisions that are not submitted, ordered by annotator, review and clip."""
         query = _NEWEST.format(where="status = 'draft'") + "ORDER BY annotator, review, clip_id"
         return tuple(map(self._revision, self._execute(query)[0]))
 
@@ -165,7 +167,9 @@ class AnnotationStore:
         return bool(self._execute("SELECT 1 FROM revisions WHERE clip_id = ? LIMIT 1", (clip_id,))[0])
 
     def clip(self, clip_id: str, file_key: str | None = None) -> Clip | None:
-        """The record of a decoded clip; None if there is none, or if its file now has another key."""
+        """The record of a decoded clip. None if there is no record, or if `file_key` is given and differs from the key
+        in the record.
+        """
         rows = self._execute("SELECT file_key, clip FROM clips WHERE clip_id = ?", (clip_id,))[0]
         if not rows or file_key not in (None, rows[0][0]):
             return None
@@ -179,7 +183,7 @@ class AnnotationStore:
         self._execute("INSERT OR REPLACE INTO clips VALUES (?, ?, ?)", (clip.id, file_key, clip.model_dump_json()))
 
     def setting(self, name: str, value: str) -> str:
-        """The value of a setting; the given value is stored if the setting has no value yet."""
+        """The value of a setting. If the setting has no value yet, the given value is stored and returned."""
         self._execute("INSERT OR IGNORE INTO settings VALUES (?, ?)", (name, value))
         return str(self._execute("SELECT value FROM settings WHERE name = ?", (name,))[0][0][0])
 
@@ -228,14 +232,16 @@ def open_store(path: Path, *, must_exist: bool = False) -> AnnotationStore:
         database = sqlite3.connect(path, timeout=5, isolation_level=None, check_same_thread=False)
         version = database.execute("PRAGMA user_version").fetchone()[0]
         if version not in (0, _FORM) or (version == 0 and database.execute("SELECT 1 FROM sqlite_master").fetchone()):
-            raise InputError(f"{path} is not a store of annotations of this version of RoboGaze; name another --store")
+            raise InputError(
+                f"{path} is not a store of annotations that this version of RoboGaze can read; choose another --store"
+            )
         database.execute("PRAGMA busy_timeout = 5000")
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = FULL")
         database.executescript(_SCHEMA)
     except (sqlite3.Error, OSError) as error:
         raise InputError(
-            f"{path} cannot be opened as a store of annotations ({error}); name another --store"
+            f"{path} cannot be opened as a store of annotations ({error}); choose another --store"
         ) from error
     return AnnotationStore(path, database)
 

@@ -33,7 +33,9 @@ class Saved:
 
 @dataclass(frozen=True)
 class Conflict:
-    """Another browser has saved a newer revision: `annotation`, as `Annotator.clip` shows it."""
+    """Another browser has saved a newer revision. `annotation` is that revision, in the form in which `Annotator.clip`
+    returns annotations.
+    """
 
     annotation: Mapping[str, Any]
 
@@ -58,9 +60,10 @@ class Submitted:
 class Annotator:
     """Clips to annotate by one or several annotators.
 
-    `entries` and `durations_s` are by clip id. Each clip is given to `per_clip` annotators; None means all annotators.
-    `starts` are annotations to begin with, `keys` are the references of calibration clips, and `reviewed` are a model's
-    annotations under the name `review`. All are by clip id, and empty if there are none.
+    Each clip is given to `per_clip` annotators; None means all annotators. All mappings are keyed by clip id. `starts`
+    has the annotations that the annotators start from, and `keys` has the references of the calibration clips.
+    `reviewed` has the annotations of the run under review, and `review` is the name of this run; it is empty outside a
+    review.
     """
 
     entries: Mapping[str, ManifestEntry]
@@ -78,7 +81,7 @@ class Annotator:
 
     @property
     def title(self) -> str:
-        """What the page is for, in messages."""
+        """The purpose of the page, for messages."""
         return f"review of {self.review}" if self.review else "annotations"
 
     @property
@@ -87,8 +90,8 @@ class Annotator:
         return "review" if self.review else "annotate"
 
     def guide(self, name: str) -> Mapping[str, Any]:
-        """Who annotates, how, and the taxonomy of the domain: what to look for, how severe it is, and when one cause
-        is several events.
+        """The annotator's name, the mode of the page, and the taxonomy of the domain. The taxonomy explains what to
+        look for, how severe it is, and when one cause leads to several events.
         """
         domain, taxonomy = self.domain, self.domain.taxonomy
         return {
@@ -144,7 +147,9 @@ class Annotator:
         return self._conflict(name, clip) if number is None else Saved(number)
 
     def submit(self, name: str, clip_id: str, base: int) -> Submitted | Conflict | Refused:
-        """Submit revision `base`; 0 submits what the annotation starts with."""
+        """Submit revision `base`. If nothing is saved yet, `base` is 0, and the annotation is submitted with the events
+        that it started with.
+        """
         clip, author = self.media.clip(self.entries[clip_id]), self._author(name)
         newest = self.store.newest(clip_id, author)
         draft = self._start(clip) if newest is None else newest.draft

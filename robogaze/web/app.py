@@ -1,6 +1,8 @@
-"""The server of the annotator: routes, JSON in and out, and bounds. See docs/annotate.md for the routes.
+"""The server of the annotator: its routes, the JSON that it reads and writes, and the limits for requests. See
+docs/annotate.md for the routes.
 
-No part of a request is used as a path: clips and static files are found by name among the names known at the start.
+No part of a request is used as a path. The server knows the names of all clips and static files from the start, and
+looks up requested names among them.
 """
 
 import json

@@ -24,8 +24,8 @@ def calibration_feedback(
 ) -> Mapping[str, Any]:
     """What to show after a calibration clip, as JSON values.
 
-    `annotations` are the annotator's annotations of all submitted calibration clips, including `clip_id`. An undefined
-    kappa, such as the kappa of a single clip, is null.
+    `annotations` are the annotations of all calibration clips that the annotator has submitted, including the clip
+    `clip_id`. An undefined kappa, such as the kappa of a single clip, is null.
     """
     own = next(annotation for annotation in annotations if annotation.clip_id == clip_id)
     key = keys[clip_id]

@@ -1,9 +1,14 @@
 """What a page shows of a clip: the exact times of its frames, a video that a browser plays, a thumbnail.
 
-A browser gets the file itself if the file certainly plays with the same frame times: H.264 (8 bits, 4:2:0) or AV1 in
-MP4, VP8, VP9 or AV1 in WebM, whole, with its first frame at 0 and every stored frame shown, at a steady rate if it has
-B-frames. For every other file, the browser gets a proxy: H.264 with the same frames at the same times and a short
-distance between key frames, made once and kept in a folder beside the store.
+A browser gets the file itself if the file certainly plays with the same frame times. It must meet these conditions:
+
+- the codec is H.264 or AV1 in MP4, or VP8, VP9 or AV1 in WebM, with 8 bits and 4:2:0;
+- the clip is the whole file, not a part of it;
+- the first frame is at 0, and every stored frame is shown;
+- if the file has B-frames, the frame rate is steady.
+
+For every other file, the browser gets a proxy. A proxy is an H.264 video with the same frames at the same times and a
+short distance between key frames. It is made once and kept in a folder beside the store.
 """
 
 import threading
@@ -76,7 +81,8 @@ class ClipMedia:
         return known
 
     def durations_s(self, entries: Iterable[ManifestEntry]) -> dict[str, float]:
-        """The lengths of clips by id, from what their files declare; unreadable files are left out.
+        """The lengths of clips, keyed by clip id, as their files declare them. Files that cannot be read or declare no
+        length are left out.
 
         No file is decoded.
         """

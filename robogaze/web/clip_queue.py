@@ -17,8 +17,8 @@ def assigned(
     """The clips of an annotator in the order of the queue.
 
     Each clip is given to `per_clip` of the `annotators`, those with the lowest hash of clip and name; if `per_clip` is
-    None, it is given to all. This is rendezvous hashing: another annotator moves few clips. Clips in `everyone` come
-    first and are given to all.
+    None, it is given to all. This is rendezvous hashing: if an annotator is added, few clips move from one annotator to
+    another. Clips in `everyone` come first and are given to all.
     """
     ordered = sorted(clip_ids, key=lambda clip_id: (clip_id not in everyone, _hash(clip_id)))
     if per_clip is None:
@@ -38,7 +38,7 @@ def _hash(*parts: str) -> bytes:
 class QueueProgress:
     """The progress of an annotator. Seconds are None before the first clip is submitted.
 
-    `seconds_left` is the mean time per submitted clip times the clips that are left.
+    `seconds_left` is the mean time per submitted clip, multiplied by the number of clips that are left.
     """
 
     assigned: int

@@ -1,8 +1,8 @@
 """What an annotator has saved for a clip, and what is wrong with it.
 
 A draft may be incomplete: an event may lack its dimension, type, spans or severity until the annotation is submitted.
-Times are seconds on a grid of 0.1 s (the resolution of the benchmark; RoboGaze, A.2.3), or times that the annotation
-started with, or the end of the clip.
+Spans start and end at multiples of 0.1 s, which is the resolution of the benchmark (RoboGaze, A.2.3). Two other kinds
+of times are also allowed: times of events that the annotation started with, and the end of the clip.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ Seconds = Annotated[float, Field(ge=0, le=1e7)]
 
 
 class DraftSpan(Data):
-    """A span in seconds; `start_s` may be after `end_s` until `problems` checks it."""
+    """A span in seconds. This class does not check that `start_s` is before `end_s`; `problems` does."""
 
     start_s: Seconds
     end_s: Seconds
@@ -60,11 +60,11 @@ class DraftEvent(Data):
 
 
 class Decision(Data):
-    """How an adjudicator settles a disagreement, given by its id; without a `choice`, the disagreement is open and may
-    only have a comment.
+    """How an adjudicator settles a disagreement. Without a `choice`, the disagreement is still open, and the decision
+    has at most a comment.
 
-    The resulting events are the annotators' `events`, unchanged and by id, or the `merged` event, or none. `by` is the
-    name of the adjudicator.
+    `disagreement` is the id of the disagreement. `choice` says which events result: the annotators' events whose ids
+    are in `events`, without a change; the `merged` event; or no event. `by` is the name of the adjudicator.
     """
 
     disagreement: Annotated[str, Field(max_length=2000)]
@@ -151,9 +151,7 @@ def missing(
 
 
 def frames_of(span: DraftSpan, clip: Clip) -> tuple[int, int]:
-    """The frames that are shown from the start of a span to its end: the first frame, and the frame after the last
-    frame.
-    """
+    """The frames that are shown during a span, as two numbers: the first frame, and the frame after the last frame."""
     first = clip.frame_at(span.start_s)
     return first, max(first + 1, clip.frame_at(span.end_s - 2 * RESOLUTION) + 1)
 

@@ -28,9 +28,10 @@ class AnnotationOptions:
     """Who annotates, and what is shown.
 
     `annotators` are all annotators who share the clips; each clip is given to `per_clip` of them (None: to all of
-    them). `start` is a path of annotations to begin with. `calibration` is a path of references, after which feedback
-    is shown. `review` is a run or any annotations of a model. For `review`, a sample of `sample` clips is drawn with
-    `seed`; if `sample` is None, all clips are reviewed.
+    them). `start` is the path of the annotations that annotators start from. `calibration` is the path of references;
+    after an annotator has submitted a clip with a reference, the page shows feedback. `review` is the path of the run
+    to review, or of a model's annotations in any format. For `review`, a sample of `sample` clips is drawn with `seed`;
+    if `sample` is None, all clips are reviewed.
     """
 
     annotators: Sequence[str]
@@ -45,7 +46,7 @@ class AnnotationOptions:
     def __post_init__(self) -> None:
         """Raise OptionError for options that contradict each other."""
         if len(set(self.annotators)) != len(self.annotators):
-            raise OptionError("the names of `annotators` must be different")
+            raise OptionError("the names in `annotators` must differ from each other")
         if self.per_clip is not None and not 1 <= self.per_clip <= len(self.annotators):
             raise OptionError(
                 f"`annotators_per_clip` must be from 1 to {len(self.annotators)}, the number of `annotators`"
@@ -69,15 +70,16 @@ def open_annotator(
 ) -> OpenedClips:
     """Open clips for annotation. No video is decoded.
 
-    Raises InputError if the store has annotations with another taxonomy, if no clip can be read, and for annotations
-    that do not fit.
+    Raises InputError if the store has annotations with another taxonomy, if no clip can be read, or if the annotations
+    in `options` cannot be read or are not of these clips. Also raises InputError if the store has a review of another
+    run with the same name.
     """
     domain = load_domain(options.domain)
     taxonomy = store.setting("taxonomy", domain.ref.taxonomy)
     if taxonomy != domain.ref.taxonomy:
         raise InputError(
-            f"the annotations in {store.path} use another taxonomy than {options.domain}; name another `store`, or the "
-            f"domain of these annotations ({store.settings().get('domain')})"
+            f"the annotations in {store.path} use another taxonomy than {options.domain}; choose another `store`, or "
+            f"set `domain` to the domain of these annotations ({store.settings().get('domain')})"
         )
     store.setting("domain", options.domain)
     media = ClipMedia(store, store.path.with_name(f"{store.path.name}{PROXIES}"))
@@ -118,12 +120,15 @@ def _keep_plan(store: AnnotationStore, review: str, plan: ReviewPlan) -> None:
     """Keep the plan of a review. Raises InputError if another run of this name is under review."""
     before = review_plans(store).get(review)
     if before is not None and before.run != plan.run:
-        raise InputError(f"{store.path} has a review of another run with this name, {before.run}; name another `store`")
+        raise InputError(
+            f"{store.path} already has a review of another run with the same name ({before.run}); "
+            "choose another `store`"
+        )
     store.set_setting(f"{_REVIEW}{review}", plan.model_dump_json())
 
 
 def review_plans(store: AnnotationStore) -> Mapping[str, ReviewPlan]:
-    """The plans of the reviews in a store, by the name of the run."""
+    """The review plans in a store, keyed by the name of the run under review."""
     return {
         name.removeprefix(_REVIEW): ReviewPlan.model_validate_json(value)
         for name, value in store.settings().items()
@@ -132,12 +137,14 @@ def review_plans(store: AnnotationStore) -> Mapping[str, ReviewPlan]:
 
 
 def clips_of_run(root: Path) -> tuple[ManifestEntry, ...]:
-    """The clips of a run folder, to be reviewed without naming them again. Raises InputError if the folder lists no
-    clips.
+    """The clips of a run folder, so that a review of the run does not have to list them. Raises InputError if the
+    folder lists no clips.
     """
     lines = StoredRun(root).lines
     if not lines:
-        raise InputError(f"{root} is not a run folder; name the clips: robogaze annotate CLIPS --review {root}")
+        raise InputError(
+            f"{root} is not a run folder, so list the clips to review: robogaze annotate CLIPS --review {root}"
+        )
     fields = ("clip_id", "instruction", "prompt_id", "layout", "checkpoint", "split", "task_family", "embodiment")
     return tuple(
         ManifestEntry(

@@ -1,8 +1,9 @@
-"""A review of a run: which of its clips are looked at, and what the verdicts say about all clips of the run.
+"""A review of a run: which clips people review, and what their verdicts say about the whole run.
 
-A sample is stratified by the run's verdict and number of events, proportionally, with at least two clips of each
-stratum of two or more clips. Estimates weigh each reviewed clip by the number of clips of its stratum that it
-represents; intervals are Student's from leaving out each prompt in turn.
+A sample is stratified by the run's verdict and number of events. Each stratum contributes in proportion to its size,
+but at least two clips if it has as many. Estimates weight the reviewed clips of a stratum so that they represent all
+clips of the stratum. Intervals are Student's; their widths come from leaving out each prompt in turn (see
+`robogaze.stats.jackknife`).
 """
 
 from collections import Counter
@@ -35,8 +36,8 @@ class ReviewedClip(Data):
 
 
 class ReviewPlan(Data):
-    """What is reviewed. `sizes` are the numbers of clips of the run by stratum, and `clips` are the clips to look at,
-    by id.
+    """What is reviewed. `sizes` maps each stratum to its number of clips in the run, and `clips` maps the ids of the
+    clips to review to the clips.
 
     `run` is the absolute path of the run.
     """
@@ -49,15 +50,15 @@ class ReviewPlan(Data):
 
 @dataclass(frozen=True)
 class ReviewEstimates:
-    """What verdicts say about a run; `clips` of the `planned` clips are reviewed, and `verdicts` counts the model's
-    events.
+    """What the verdicts say about a run. `planned` is the number of clips to review, `clips` is the number of clips
+    reviewed so far, and `verdicts` counts the model's events by verdict.
 
-    `precision`  the share of the run's events that are faults: accepted or edited
-    `accepted`   the share of the run's events that are right without a change
+    `precision`  the share of the run's events that are faults (that is, accepted or edited by the reviewer)
+    `accepted`   the share of the run's events that the reviewer accepted without a change
     `found`      the share of the faults that the run reports; the faults include those that reviewers added
 
-    All estimates are undefined if there is nothing to count. `unseen` counts the run's clips in strata of which nobody
-    looked at any clip.
+    All estimates are undefined if there is nothing to count. `unseen` counts the clips of the run whose stratum has no
+    reviewed clip.
     """
 
     planned: int
@@ -88,7 +89,9 @@ def plan_review(
 
 
 def review_estimates(plan: ReviewPlan, drafts: Mapping[str, ClipDraft], *, level: float = 0.95) -> ReviewEstimates:
-    """The estimates from the submitted reviews of some of the planned clips, by clip id."""
+    """The estimates from the submitted reviews in `drafts`, which is keyed by clip id. Some planned clips may have no
+    review.
+    """
     clip_ids = [clip_id for clip_id in plan.clips if clip_id in drafts]
     strata = [plan.clips[clip_id].stratum for clip_id in clip_ids]
     reviewed = Counter(strata)

@@ -1,4 +1,4 @@
-"""Annotations to start from: earlier annotations in any format, or the events of a model."""
+"""Annotations that annotators start from: earlier annotations in any format, or the events of a model."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -16,10 +16,11 @@ from robogaze.web.drafts import DraftEvent, DraftSpan, Origin
 def annotations_for(
     path: Path, entries: Mapping[str, ManifestEntry], domain: str, author: str | None = None
 ) -> dict[str, ClipAnnotation]:
-    """The annotations of some clips in a path of any format, by clip id: paired by id, sha256 or file stem.
+    """The annotations of the given clips, keyed by clip id. They are read from a path in any format, and matched to the
+    clips by id, sha256 or file stem.
 
-    Raises InputError if the path cannot be read, has no annotation of any of the clips, or has several annotations of a
-    clip and none of them is by `author`.
+    Raises InputError if the path cannot be read, or if it has no annotation of any of the clips. If it has several
+    annotations of a clip, exactly one of them must be by `author`; otherwise, InputError is raised.
     """
     reader = SourceReader(ReadOptions(domain=domain), ReadOptions(domain=domain).labels(), quiet=True)
     clips = [
@@ -30,7 +31,9 @@ def annotations_for(
     paired = {annotation.clip_id: annotation for annotation in match_clip_ids(clips, found).annotations}
     wanted = {clip_id: paired[clip_id] for clip_id in entries if clip_id in paired}
     if not wanted:
-        raise InputError(f"{path} has no annotation of any of these clips; the ids, files or sha256 must match")
+        raise InputError(
+            f"{path} has no annotation of any of these clips; check that clip ids, file names or sha256 are the same"
+        )
     return wanted
 
 

@@ -1,4 +1,6 @@
-"""What a store holds: who has annotated how much, what the reviews say, and the reports to write."""
+"""A summary of a store: how much each person has annotated, and what the reviews say. Also the reports of the submitted
+annotations.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,9 +28,9 @@ _REVIEW_COLUMNS = (
 
 @dataclass(frozen=True)
 class AnnotatorSummary:
-    """What an annotator has submitted and started; `seconds_per_clip` is the mean over the submitted clips.
+    """How much an annotator has submitted and started. `seconds_per_clip` is the mean over the submitted clips.
 
-    `review` is the run under review, empty if the clips were watched blind.
+    `review` is the name of the run under review; it is empty if the clips were annotated blind.
     """
 
     annotator: str
@@ -42,7 +44,9 @@ class AnnotatorSummary:
 
 @dataclass(frozen=True)
 class StoreSummary:
-    """A row for each annotator, and the estimates of each review by annotator and run."""
+    """A row for each annotator and review, and the estimates of the reviews. `reviews` is keyed by run, then by
+    annotator.
+    """
 
     annotators: tuple[AnnotatorSummary, ...]
     reviews: Mapping[str, Mapping[str, ReviewEstimates]]
@@ -91,7 +95,8 @@ def summarise(store: AnnotationStore) -> StoreSummary:
 def submitted_reports(
     store: AnnotationStore, domain: str | None = None, *, without_model: bool = False
 ) -> Mapping[Path, Report]:
-    """The submitted annotations as reports, each under its path: one folder for each annotator and review.
+    """The submitted annotations as reports, keyed by relative path. Each annotator has a folder, and each review of an
+    annotator has its own folder.
 
     An adjudicated clip is left out if it is open again, because an annotation or a decision has changed since. `domain`
     names the domain that the store was made with; it is needed if the domain is a folder that was moved.
@@ -118,8 +123,8 @@ def _domain(store: AnnotationStore, given: str | None) -> Domain:
     domain = load_domain(given or known.get("domain", default_domain()))
     if known.get("taxonomy", domain.ref.taxonomy) != domain.ref.taxonomy:
         raise InputError(
-            f"the annotations in {store.path} were made with another version of the taxonomy of {domain.id}; give the "
-            "domain with that version as `domain`"
+            f"the annotations in {store.path} were made with another version of the taxonomy of {domain.id}; set "
+            "`domain` to the domain folder with that version"
         )
     return domain
 

@@ -158,7 +158,7 @@ def test_another_taxonomy_is_refused(tmp_path: Path, robogaze: Shell) -> None:
     [
         ((), "say who annotates: --as NAME"),
         (("--as", "eve", "--annotators", "ann,bob"), "--as eve is not in --annotators"),
-        (("--annotators", "ann,ann"), "the names of --annotators must be different"),
+        (("--annotators", "ann,ann"), "the names in --annotators must differ from each other"),
         (("--as", "ann", "--annotators-per-clip", "2"), "--annotators-per-clip must be from 1 to 1"),
         (("--as", "ann", "--sample", "5"), "--sample needs --review"),
         (

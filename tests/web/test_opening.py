@@ -75,7 +75,7 @@ def test_a_store_is_of_one_taxonomy(entries: list[ManifestEntry], store: Annotat
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"annotators": ("ann", "ann")}, "must be different"),
+        ({"annotators": ("ann", "ann")}, "must differ from each other"),
         ({"annotators": ("ann",), "per_clip": 2}, "must be from 1 to 1, the number"),
         ({"annotators": ("ann",), "sample": 3}, "`sample` needs `review`"),
         ({"annotators": ("ann",), "review": Path(), "start": Path()}, "`review` cannot be used with"),

@@ -101,7 +101,9 @@ def test_another_run_of_the_same_name_is_refused(
     other = tmp_path / "other" / "step-9000.jsonl"
     other.parent.mkdir()
     other.write_text(key_of(robot, "cup"))
-    with pytest.raises(InputError, match=r"has a review of another run with this name, .*; name another `store`"):
+    with pytest.raises(
+        InputError, match=r"has a review of another run with the same name \(.*\); choose another `store`"
+    ):
         opened(entries, server.store, review=other)
 
 

@@ -1,7 +1,8 @@
 """Tool calls before an answer: a model first says which tools it needs, and the calls run in parallel.
 
-Tool calls take two more rounds: one for the plans of all queries that run in parallel, one for the tools. A plan may be
-empty. A plan or a tool without an answer is a failure; the stage continues with the results it has.
+Tool calls take two more rounds. In the first round, models plan the tool calls of all queries; in the second round, the
+tools run. The calls of a round run in parallel. A plan may be empty. If a plan or a tool call gets no answer, the
+report lists a failure, and the stage continues with the results it has.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,7 +43,7 @@ class ToolResults:
     failures: tuple[Failure, ...] = ()
 
     def images(self, shown: Sequence[FrameImage], room: int) -> tuple[FrameImage, ...]:
-        """The images of the findings, each once, without the images in `shown`; at most `room` images.
+        """At most `room` images of the findings, without duplicates and without the images in `shown`.
 
         If a model accepts no more images, a result is given as text only.
         """
@@ -70,7 +71,9 @@ class ToolPlanner:
         return ToolPlanVariables(tools=tool_descriptions(self._tools()), max_calls=self.max_calls)
 
     def plan(self, query: Query, about: Sequence[str], frames: Sequence[int], clip: Clip) -> Query:
-        """The query with the contract of a plan: tool calls, each about one of the given ids, at some of `frames`."""
+        """The query, changed to ask for a plan. Each tool call in the plan is about one of the ids in `about` and uses
+        some of the given `frames`.
+        """
         window = Window(id=0, span=clip.span, frames=tuple(frames))
         use = tool_choice(self._tools(), window, clip)
         call_fields: Any = {"about": (one_of(about), ...), "use": (use, ...)}
@@ -89,7 +92,9 @@ class ToolPlanner:
     async def run(
         self, plans: Sequence[tuple[Query, Mapping[str, Sequence[Span]]]], context: Context, client: ModelClient
     ) -> tuple[ToolResults, ...]:
-        """Ask for the plans and run their calls; each plan comes with the spans of the ids it may be about."""
+        """Ask for the plans and run the tool calls that they request. `plans` pairs each query with the ids that its
+        tool calls may be about, mapped to their spans.
+        """
         answers = await client.ask_all([query for query, _ in plans], context)
         failures = [[answer.failure] if isinstance(answer, NoAnswer) else [] for answer in answers]
         results: list[list[ToolResult]] = [[] for _ in plans]

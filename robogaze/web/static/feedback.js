@@ -32,7 +32,10 @@ function showFeedback({ kappa, matched, missed, extra }, events, guide, onClose)
       "Not in the answer key",
       extra.map((id) => eventWords(mine(id), guide)),
     ),
-    !matched.length && !missed.length && !extra.length && make("p", {}, "Correct: the answer key has no event either."),
+    !matched.length &&
+      !missed.length &&
+      !extra.length &&
+      make("p", {}, "Correct: you marked no event, and the answer key has none."),
   ];
   showDialog("Comparison with the answer key", content, { Continue: () => {} }, { onClose });
 }

@@ -32,7 +32,7 @@ function createGuide(answer) {
           ),
       ],
       ["Usual severity", type.severity && severityWords(type.severity)],
-      ["Limits the evidence", type.evidence_limiting && "what an event of this type hides cannot be judged"],
+      ["Limits the evidence", type.evidence_limiting && "whatever an event of this type hides cannot be judged"],
     ];
     return make(
       "dl",
