@@ -321,5 +321,5 @@ def test_cohen_is_of_two_raters(units: Units) -> None:
 
 
 def test_labels_of_the_ordinal_scale_are_numbers() -> None:
-    with pytest.raises(ValueError, match="are numbers, not 'high'"):
+    with pytest.raises(ValueError, match="must be a number, not 'high'"):
         alpha([["high", 2], [1, 2]], "ordinal")
