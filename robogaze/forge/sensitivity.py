@@ -1,8 +1,8 @@
 """The sensitivity of an evaluator: the planted glitches that are reported, and the events reported in untouched clips.
 
 A glitch is found if a report has an event of the glitch's type that overlaps the glitch in frames (one to one, the
-largest IoU first). A glitch is noticed if any event overlaps the glitch. The same test is applied to the report of the
-untouched clip: an event that this report has as well is not due to the glitch.
+largest IoU first). A glitch is noticed if any event overlaps the glitch. The same test is applied to the report on the
+untouched clip. If the glitch is "found" there too, the event is not due to the glitch.
 
 A glitch is undecided if its clip has no report, if the report is unscored, or if the glitch's dimension is undecided in
 the report. Undecided glitches are left out of the proportions. The bounds give the proportion for two cases: none of
@@ -35,10 +35,10 @@ RULE = (
 
 @dataclass(frozen=True)
 class BoundedProportion:
-    """A proportion of decided cases; `open` counts the undecided cases.
+    """A proportion among the decided cases; `open` is the number of undecided cases.
 
-    `worst` and `best` are the proportions for two cases: none of the undecided cases counts, or all of them count. NaN
-    if there are no cases.
+    `worst` and `best` are proportions among all cases: `worst` counts every undecided case as a no, and `best` counts
+    it as a yes. Both are NaN if there are no cases.
     """
 
     value: Estimate
@@ -48,7 +48,7 @@ class BoundedProportion:
 
     @classmethod
     def of(cls, answers: Sequence[bool | None], level: float) -> "BoundedProportion":
-        """The proportion of True among the answers of the cases; None means undecided."""
+        """The proportion of answers that are True; None means undecided."""
         yes, unknown, count = answers.count(True), answers.count(None), len(answers)
         worst, best = (yes / count, (yes + unknown) / count) if count else (np.nan, np.nan)
         return cls(wilson(yes, count - unknown, level=level), unknown, worst, best)
@@ -63,8 +63,8 @@ class BoundedProportion:
 class Trial:
     """A planted glitch, and whether the evaluator detected the glitch; None means undecided.
 
-    `onset_error_s` (absolute) and `tiou` are of the event by which the glitch was found, None if the glitch was not
-    found or lasts the whole clip. `examined` says whether the evaluator examines the glitch's dimension.
+    `onset_error_s` (absolute) and `tiou` compare the glitch with the event by which it was found. Both are None if the
+    glitch was not found or lasts the whole clip. `examined` says whether the evaluator examines the glitch's dimension.
     """
 
     source: str
@@ -112,7 +112,9 @@ class Alarms:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """The result; `by` has the groups by type, severity and glitch."""
+    """The sensitivity of an evaluator. `total` covers all trials; `by` divides them into groups: by type, by severity
+    and by glitch.
+    """
 
     total: Group
     by: Mapping[str, Mapping[str, Group]]
@@ -122,7 +124,7 @@ class Sensitivity:
 
 
 def read_planted(folder: Path) -> tuple[Report, ...]:
-    """The annotations of a data set of `forge plant`. Raises InputError for any other folder."""
+    """The annotations in a folder that `forge plant` wrote. Raises InputError for any other folder."""
     path = folder / "annotations.jsonl"
     try:
         lines = path.read_bytes().splitlines()
@@ -140,9 +142,11 @@ def read_planted(folder: Path) -> tuple[Report, ...]:
 def measure(
     references: Sequence[Report], reports: Sequence[Report], name: str, *, level: float, resamples: int, seed: int
 ) -> Sensitivity:
-    """The sensitivity of the evaluator whose reports (of the run `name`) are about planted and untouched clips.
+    """The sensitivity of an evaluator, measured from its reports on planted and untouched clips. `name` is the name of
+    its run.
 
-    Raises InputError if no report is about a clip of the data set, or if a report is about another file or taxonomy.
+    Raises InputError if no report belongs to a clip of the data set, or if a report was made from a different video
+    file or with a different taxonomy.
     """
     annotations = [annotation_of(reference, reference.clip.id) for reference in references]
     pair(annotations, [System.of(name, [annotation_of(report, f"{name}: {report.clip.id}") for report in reports])])

@@ -1,4 +1,4 @@
-"""Suspected faults of a play, from the suspicion to the verdict."""
+"""Claims: the suspected faults of a play, with their evidence and their verdicts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -44,7 +44,7 @@ class PlayClaim:
 
     @property
     def best_commands(self) -> tuple[str, ...]:
-        """The commands that showed the fault again, else the commands of the session."""
+        """The commands that showed the fault again or, if no commands did, those of the session up to the fault."""
         return self.recorded if self.commands is None else self.commands
 
     def set_reproduction(self, commands: tuple[str, ...], reproduced: bool | None, replays: int) -> None:
@@ -57,7 +57,9 @@ class PlayClaim:
 
     @property
     def steps(self) -> tuple[int, ...]:
-        """The cited steps that exist, in ascending order; else the step after which the fault was suspected."""
+        """The cited steps that exist, in ascending order. If none of them exists, the step after which the fault was
+        suspected.
+        """
         cited = {excerpt.step for excerpt in self.candidate.evidence if 0 <= excerpt.step <= self.step}
         return tuple(sorted(cited or {self.step}))
 
@@ -100,7 +102,9 @@ class PlayClaim:
 
 
 def signs_of(candidate: CandidateAnswer, replies: Sequence[PlayEntry]) -> tuple[str, ...]:
-    """The signs of a candidate, from the replies since the initial state. Raises ValueError if a sign is missing."""
+    """The signs of a candidate: the texts and pictures that its evidence cites. Raises ValueError if the replies since
+    the initial state do not show a sign.
+    """
     by_step = {entry.step: entry for entry in replies}
     steps = [excerpt.step for excerpt in candidate.evidence]
     if steps != sorted(steps):
@@ -119,7 +123,7 @@ def signs_of(candidate: CandidateAnswer, replies: Sequence[PlayEntry]) -> tuple[
 
 
 def new_claim(name: str, candidate: CandidateAnswer, dimension: str, trace: PlayTrace) -> tuple[PlayClaim, str | None]:
-    """The claim of a candidate after the last reply, and an error in its evidence (None if there is no error)."""
+    """Make a claim from a candidate after the last reply. Returns the claim, and the error in its evidence or None."""
     replies, fault, signs = trace.since_restart(), None, tuple[str, ...]()
     try:
         signs = signs_of(candidate, replies)

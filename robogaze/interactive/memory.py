@@ -1,4 +1,6 @@
-"""Cross-session memory: what the sessions in an environment leave to the next session (GBQA, 4.2), in one file."""
+"""Cross-session memory (GBQA, 4.2): the notes that sessions in an environment leave for later sessions. Each
+environment has one file.
+"""
 
 from pathlib import Path
 from typing import Any, Literal
@@ -11,7 +13,7 @@ from robogaze.store import file_name, write_whole
 
 
 class EnvironmentMemory(Data):
-    """The content of memory/ENVIRONMENT.json: the notes of each session, by the number of the session, from 1."""
+    """The content of memory/ENVIRONMENT.json. `sessions` maps the number of a session, starting at 1, to its notes."""
 
     schema_version: Literal[1] = 1
     environment: str
@@ -19,7 +21,9 @@ class EnvironmentMemory(Data):
 
 
 def read_memory(root: Path, environment: str) -> EnvironmentMemory:
-    """The memory of an environment in a run folder, empty without a file. Raises InputError for a damaged file."""
+    """The memory of an environment in a run folder; empty if there is no file. Raises InputError if the file is
+    damaged.
+    """
     path = _path(root, environment)
     if not path.is_file():
         return EnvironmentMemory(environment=environment)

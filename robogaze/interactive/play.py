@@ -1,7 +1,7 @@
 """A run of plays: several environments and sessions side by side, in one run folder.
 
     plays/<play id>/trace.jsonl       the steps of a play
-    memory/<environment>.json         what the sessions in an environment leave to the next session
+    memory/<environment>.json         the notes that sessions in an environment leave for later sessions
     reports/<play id>.json            the report on a play, as for a clip
     plays/<play id>/report.json, .md  the report in GBQA's form
 
@@ -40,7 +40,7 @@ from robogaze.sync import synchronous
 
 @dataclass(frozen=True)
 class UnplayedPlay:
-    """A play whose environment could not be started, and why."""
+    """A play whose environment could not be started; `fault` says why."""
 
     id: str
     fault: EnvironmentFault
@@ -80,7 +80,7 @@ class PlayRun:
 
     @property
     def agent(self) -> AgentSpec:
-        """The agent, with the memory that the options choose."""
+        """The agent of the run. If the options set a memory, it replaces the agent's own setting."""
         spec = self.domain.agents[self.options.agent]
         return spec if self.options.memory is None else spec.with_(memory=self.options.memory)
 
@@ -235,9 +235,9 @@ async def open_plays(
 ) -> AsyncIterator[PlayRun]:
     """Open a run folder and the models of a run; nothing is played yet.
 
-    `open_environment` is called as `robogaze.interactive.environments.open_environment` is.
+    `open_environment` takes the arguments of `robogaze.interactive.environments.open_environment`.
 
-    Raises the errors of `check_plays`, InputError for an unknown environment, RunError for a folder that is in use or
+    Raises the errors of `check_plays`, InputError if an environment is unknown, RunError if the folder is in use or
     contains another run, and Unreachable if no model can be reached.
     """
     options = options or PlayOptions()

@@ -18,9 +18,9 @@ from robogaze.stages.asking import Asker, Parts, Query
 
 
 class PlayVariables(TypedDict):
-    """The variables of the prompt `play`: what is known about a play.
+    """The variables of the prompt `play`, which shows what is known about a play.
 
-    `documents` are the names of the documents that can be read, None without documents. `memory` has the notes of
+    `documents` are the names of the documents that can be read, or None if none can be read. `memory` has the notes of
     earlier sessions. `summary` is the summary of the steps up to the step `summarised`, and `entries` are the steps
     after this step.
     """
@@ -71,7 +71,9 @@ class PlayClient(Asker):
         return None
 
     async def ask(self, query: Query, known: PlayVariables) -> Any:
-        """Send a query until the answer fits its contract. Raises NoAnswer as `ModelClient.ask` does."""
+        """Send a query and return the answer; an answer that does not fit the contract is asked for again. Raises
+        NoAnswer as `ModelClient.ask` does.
+        """
         prompts = self.domain.prompts
         parts: Parts = (prompts.render("play", known), *query.images, prompts.render(query.prompt, query.variables))
         return await self._ask(query, parts, self._rounds + 1)

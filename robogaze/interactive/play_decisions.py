@@ -1,4 +1,4 @@
-"""What a model decides during a play: the next step, with a suspected fault, and the ruling on a replay."""
+"""What a model decides during a play: the next step, together with any suspected fault, and the ruling on a replay."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -56,7 +56,7 @@ class StepAnswer(Answer):
     expected: Text | None
 
     def fault(self) -> str | None:
-        """What is missing for the tool; None if nothing is missing."""
+        """The key that the chosen tool needs and the answer lacks, with a reason; None if nothing is missing."""
         if self.tool in _WITH_COMMAND and not (self.command or "").strip():
             return f"command: the tool {self.tool} needs one"
         if self.tool == "act" and self.expected is None:
@@ -74,7 +74,9 @@ class ReplayRuling(Answer):
 
 
 def step_contract(types: Iterable[str], tools: Iterable[Tool], *, reflects: bool) -> type[StepAnswer]:
-    """The contract of a step with the given types of faults and tools, and with or without a reflection."""
+    """The contract of a step. It allows the given types of faults and the given tools, and has a reflection if
+    `reflects` is True.
+    """
     candidate = narrowed(CandidateAnswer, type=one_of(types))
     last_step = ReflectionAnswer if reflects else type(None)
     return narrowed(StepAnswer, last_step=last_step, candidate=candidate | None, tool=one_of(tools))

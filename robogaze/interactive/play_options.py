@@ -1,4 +1,4 @@
-"""The options of plays, and the part of them that is written to run.json."""
+"""The options of plays, and the configuration that is written to run.json."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,8 +29,8 @@ class PlayOptions:
         budget: The number of steps of each play.
         sessions: The number of plays in each environment.
         agent: An agent of the domain.
-        memory: The memory of the agent: none, in_session, cross_session or both; None for the agent's own setting.
-        seed: The seed of the first session; each further session adds 1. None for the seed in the model's settings.
+        memory: The memory of the agent: none, in_session, cross_session or both. None keeps the agent's own setting.
+        seed: The seed of the first session; each further session adds 1. None uses the seed in the model's settings.
         at_once: The maximum number of plays at the same time.
         timeout_s: How long to wait for a reply of an environment.
         max_calls: The maximum number of calls, across restarts.
@@ -81,7 +81,9 @@ def check_plays(environments: Sequence[str], options: PlayOptions) -> Domain:
 
 
 def configuration_of(options: PlayOptions, domain: Domain, models: ModelsConfig) -> dict[str, Any]:
-    """The content of run.json, which must be equal when a run is resumed. Environments and sessions may differ."""
+    """The content of run.json, which must be the same when a run is resumed. The environments and the number of
+    sessions are not part of it, so they may change.
+    """
     return {
         "schema_version": SCHEMA_VERSION,
         "robogaze": VERSION,

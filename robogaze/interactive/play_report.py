@@ -20,7 +20,7 @@ from robogaze.version import VERSION
 
 @dataclass(frozen=True)
 class PlayId:
-    """A play of a run: the environment as it was named, and the number of its session, from 1."""
+    """A play of a run: the environment as the user wrote it, and the number of the session, starting at 1."""
 
     environment: str
     session: int

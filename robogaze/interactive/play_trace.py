@@ -1,8 +1,8 @@
 """The trace of a play: its steps, in the form that models see and in the form of trace.jsonl.
 
 A step is one command or one restart that is sent to the environment; step 0 is the initial state. Steps are numbered
-over the whole play, and the commands of replays are steps too. The entry of a document that is read has the number of
-the last step before the reading.
+over the whole play, and the commands of replays are steps too. Reading a document is not a step: its entry has the
+number of the step before it.
 """
 
 import json
@@ -27,8 +27,8 @@ class PlayEntry(Data):
     `tool` names what was done. `command` is what was sent, or the document that was read; None for a tool without a
     command. `state` is the visible state, and `screens` are the SHA-256 hashes of the pictures in the reply. `fault`
     says why there is no reply; None if there is a reply. `as_expected` and `difference` are the agent's reflection on
-    the reply, None without a reflection. `claims` are the ids of the hypotheses that the reply led to; in the entry of
-    a replay, the id of the hypothesis that is checked.
+    the reply, None without a reflection. `claims` are the ids of the hypotheses to which the reply led. In the entry of
+    a replay, it is the id of the hypothesis that the replay checks.
     """
 
     step: int
@@ -99,7 +99,9 @@ def _has_in_order(text: str, parts: Sequence[str]) -> bool:
 
 
 def shows_again(replies: Sequence[PlayEntry], signs: Sequence[str]) -> bool:
-    """Whether replies show the signs in this order, with the last sign in the last reply. False without signs."""
+    """Whether replies show all signs in their order, and the last reply shows the last sign. False if there are no
+    signs.
+    """
     if not replies or not signs or not replies[-1].shows(signs[-1]):
         return False
     place = 0

@@ -23,7 +23,7 @@ class Replay:
 
 
 async def replay(environment: Environment, commands: Commands) -> Replay:
-    """Send commands to a fresh session. A command without a usable reply is an entry with a fault.
+    """Send commands to a fresh session. If a command gets no usable reply, its entry has a fault instead of a reply.
 
     Raises EnvironmentFault if the environment cannot be reached or reset.
     """

@@ -12,7 +12,7 @@ VIEW = "screen"
 
 
 def screen_images(step: int, pictures: Sequence[bytes], client: PlayClient) -> dict[int, FrameImage]:
-    """The first picture of a reply as JPEG, under the step of the reply; empty without a picture.
+    """The first picture of a reply as JPEG, keyed by the step of the reply. Empty if the reply has no picture.
 
     Raises EnvironmentFault (invalid_reply) if the picture cannot be read.
     """

@@ -74,7 +74,7 @@ class PlaySession:
 
     @property
     def steps_left(self) -> int:
-        """The steps that may still be made."""
+        """The number of steps that are left."""
         return self.options.budget - self.trace.steps
 
     @property
@@ -175,7 +175,7 @@ class PlaySession:
         return (*acts, *(READINGS if may_read and readings else ()), "finish")
 
     def known(self) -> PlayVariables:
-        """What is known about the play, for prompts."""
+        """What is known about the play, as prompts show it."""
         session = self.trace.session
         taxonomy = self.domain.taxonomy
         first = self._summarised_entries if self.agent.within_sessions else 0
@@ -300,12 +300,16 @@ class PlaySession:
 
     @property
     def can_distil(self) -> bool:
-        """Whether a model decided a step and still answers. A play that will be repeated leaves no notes."""
+        """Whether the play can leave notes: a model decided at least one step, and no request failed or got only
+        invalid answers. A play that will be repeated leaves no notes.
+        """
         kinds = {failure.kind for failure in self.failures}
         return self.decided and not any(kind.unanswered or kind is FailureKind.INVALID_ANSWER for kind in kinds)
 
     async def distil(self) -> Memory | None:
-        """The notes for the next session; None without an answer, which is a failure of the play."""
+        """The notes for the next session. If a model gives no valid answer, this is a failure of the play, and the
+        result is None.
+        """
         variables = {
             "steps": self.trace.steps,
             "budget": self.options.budget,

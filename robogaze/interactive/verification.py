@@ -5,9 +5,9 @@ again, all commands of the session up to the fault are sent. These commands are 
 reproduced is rejected without asking a model. If the claim is reproduced, a model rules on the replay, and the claim is
 accepted if the model calls it a bug with at least the agent's minimum confidence.
 
-After the play, each report is replayed once more, and shortened to the fewest commands that end in the same reply. An
-even shorter list of commands that shows the excerpts again is used if a model rules that it shows the fault. These
-commands are not steps of the play.
+After the play, each report is replayed once more, and shortened to the fewest commands that end in the same reply. If
+even fewer commands show the excerpts again, a model rules on them, and they are used if it finds that they show the
+fault. These commands are not steps of the play.
 """
 
 from dataclasses import dataclass, field
@@ -38,7 +38,9 @@ class Verifier:
     trace: PlayTrace
 
     async def verify(self, claim: PlayClaim, known: PlayVariables) -> None:
-        """Replay a claim within the steps that are left, and decide it. Raises EnvironmentFault as `replay` does."""
+        """Replay a claim and decide it. If too few steps are left, the claim is `unverified`. Raises EnvironmentFault
+        as `replay` does.
+        """
         tried = list(dict.fromkeys((tuple(claim.candidate.reproduction), claim.recorded)))
         for commands in tried:
             left = self.budget - self.trace.steps

@@ -1,12 +1,12 @@
 """Judges: how similar are two descriptions of an event?
 
 base.py         the protocol of a judge
-rubric.py       rubrics: ratings on axes to a similarity
+rubric.py       rubrics, which turn ratings on axes into a similarity
 offline/        the judge without a model
 llm.py          a language model as the judge
 table.py        similarities from a file or a folder of files
-unjudged.py     the pairs without a judgement, listed to be judged blind
-similarity.py   the similarities of all pairs of events of clips
+unjudged.py     a list of the pairs without a judgement, to be judged blind
+similarity.py   the similarities of the reference events and predicted events of clips
 rated_pairs.py  pairs of descriptions with ratings
 judge_check.py  how far a judge agrees with ratings
 """
@@ -31,7 +31,7 @@ class JudgeSpec:
         rubric: The name or the file of the rubric for a model.
         environ: The environment variables that hold the API keys of servers.
         answers: The file of stored answers; by default, the file in the user's cache.
-        sample: With another number, a model is asked again even if its answer is stored.
+        sample: The number of the repetition. A stored answer is used again only for the same number.
     """
 
     value: str
@@ -62,8 +62,9 @@ def open_judge(
 ) -> "Judge":
     """Open the judge that a spec names.
 
-    A spec is NAME or NAME:VALUE with a name in JUDGES, else a model: KIND:NAME[@URL] or a YAML file. A Judge is
-    returned unchanged. See JudgeSpec for the other arguments. Raises InputError for an unknown judge or rubric.
+    A spec is NAME or NAME:VALUE if NAME is in JUDGES. Any other spec is a model: KIND:NAME[@URL] or a YAML file. A
+    Judge is returned unchanged. See JudgeSpec for the other arguments. Raises InputError for an unknown judge or
+    rubric.
     """
     if not isinstance(judge, str):
         return judge

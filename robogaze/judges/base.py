@@ -1,4 +1,4 @@
-"""The protocol of a judge: how similar are a prediction and a reference, from their descriptions alone?
+"""The protocol of judges. A judge says how similar a prediction and a reference are, and sees only texts.
 
 A judge rates each pair of descriptions with a similarity in [0, 1]. A pair that the judge cannot judge is unscored: it
 has a reason instead of a similarity. Every table counts unscored pairs; they never count as 0.
@@ -16,8 +16,9 @@ class DescriptionPair:
     """The descriptions of a reference and a predicted event of one clip.
 
     `instruction` is what the clip was generated from, None if not known. The types are labels, None if not given. A
-    judge may use whether the types are equal, but equal types alone do not make two descriptions similar. The steps
-    show an event of interactive play; empty if not given.
+    judge may use whether the types are equal, but equal types alone do not make two descriptions similar.
+    `reference_steps` and `prediction_steps` are the steps that show an event of interactive play; they are empty if not
+    given.
     """
 
     clip_id: str
@@ -82,10 +83,10 @@ class Judge(Protocol):
 
 @runtime_checkable
 class AsksAhead(Protocol):
-    """A judge that can be asked in advance about all pairs of an evaluation, so that one batch holds all systems.
+    """A judge that can be asked in advance about the pairs of all systems, so that their requests go into one batch.
 
-    Pairs that depend on answers come in a second batch.
+    Pairs that are known only after answers have arrived are sent in a second batch.
     """
 
     async def ask_ahead(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
-        """Ask about the pairs and keep the answers for `rate`; a judgement for each pair, in their order."""
+        """Ask about the pairs and keep the answers for `rate`. Returns a judgement for each pair, in their order."""

@@ -1,4 +1,4 @@
-"""Records from a JSONL file, with the file, line and key of every error."""
+"""Reads records from a JSONL file; errors say in which file, line and key they are."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,9 +14,9 @@ D = TypeVar("D", bound=Data)
 
 
 def read_lines(path: Path, kind: type[D]) -> Iterator[tuple[str, D]]:
-    """(`FILE:LINE`, record) of every non-empty line; no value is converted from another type.
+    """Yield the pair (`FILE:LINE`, record) for every non-empty line; no value is converted from another type.
 
-    Raises InputError with file, line and key, also for a file that cannot be read.
+    Raises InputError if the file cannot be read, or, with file, line and key, if a line is invalid.
     """
     # Split at newlines only: `splitlines` would also split at separators that JSON allows within a text.
     for number, line in enumerate(text_of(path).split("\n"), start=1):

@@ -1,4 +1,4 @@
-"""How far a judge agrees with ratings, and with itself.
+"""How far a judge agrees with ratings, and how stable its similarities are.
 
 Pairs that were rated together (about the same event, or in the same clip) are not independent, so intervals resample
 them together. Unscored pairs are counted and excluded.
@@ -26,8 +26,8 @@ _RESAMPLES = 1000
 class JudgeAgreement:
     """The judge's similarities compared with the ratings; the difference is the judge's value minus the rating.
 
-    `auc_other_object` is the probability that a pair of one event in other words scores above a pair with the same type
-    of event on another object; None without pairs of both kinds.
+    `auc_other_object` is the probability that two descriptions of one event get a higher similarity than descriptions
+    of two events of the same type on different objects. It is None unless there are pairs of both kinds.
     """
 
     pearson: Estimate
@@ -54,7 +54,7 @@ class Stability:
 class JudgeCheck:
     """The measurements of a judge.
 
-    `kinds` holds for each kind of pair its n, its mean rating, and its mean similarity by the judge.
+    `kinds` maps each kind of pair to the number of pairs, their mean rating, and the judge's mean similarity.
     """
 
     pairs: int
@@ -82,9 +82,10 @@ SAME, OTHER = ("paraphrase", "vaguer"), ("same fault elsewhere", "other object")
 
 
 def same_event_auc(judged: Floats, rated: Sequence[RatedPair], rng: np.random.Generator) -> Estimate | None:
-    """The probability that a pair of one event scores above a pair of the same type of event on another object.
+    """The probability that two descriptions of one event get a higher similarity than descriptions of two events of the
+    same type on different objects.
 
-    None without pairs of both kinds.
+    None unless there are pairs of both kinds.
     """
     kinds = {pair.kind for pair in rated}
     if kinds.isdisjoint(SAME) or kinds.isdisjoint(OTHER):
@@ -104,7 +105,9 @@ def _units(rated: Sequence[RatedPair], rng: np.random.Generator) -> Clusters:
 def check_judge(
     rated: Sequence[RatedPair], runs: Sequence[Sequence[Judgement]], rng: np.random.Generator
 ) -> JudgeCheck:
-    """Compare a judge's runs over the same rated pairs: agreement of the first run, stability over all of them."""
+    """Compare several runs of a judge over the same rated pairs. The agreement with the ratings is measured in the
+    first run, the stability over all runs.
+    """
     scores = np.array([[_number(judgement) for judgement in run] for run in runs])
     scored = ~np.isnan(scores[0])
     kept = [pair for pair, is_scored in zip(rated, scored, strict=True) if is_scored]

@@ -85,7 +85,7 @@ class ModelJudge:
 
     @property
     def note(self) -> str:
-        """Which model and rubric give the similarities, and how to measure this judge."""
+        """A text that says which model and rubric give the similarities, and how this judge can be measured."""
         return (
             f"The model {self._model.name or self._model.url} gives the similarities with the rubric "
             f"{self.rubric.id}, "
@@ -95,8 +95,8 @@ class ModelJudge:
     async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
         """A judgement for each pair, in their order.
 
-        Raises Unreachable if no server answers, InputError for a missing API key, RunStopped if answers are pending or
-        a limit is reached; the next call resumes from the stored answers.
+        Raises Unreachable if no server answers, InputError if an API key is missing, and RunStopped if answers are
+        pending or a limit is reached. The next call resumes from the stored answers.
         """
         texts = {_texts(pair): pair for pair in reversed(pairs) if pair.silent is None}
         judged = await self._ask_all(list(texts.values())) if texts else []
@@ -196,8 +196,8 @@ def _texts(pair: DescriptionPair) -> _Texts:
 
 
 def open_model_judge(spec: JudgeSpec) -> ModelJudge:
-    """The model that `spec.value` names, KIND:NAME[@URL] or a YAML file. Raises InputError if `spec.value` names no
-    model.
+    """The judge that asks the model in `spec.value` (KIND:NAME[@URL] or a YAML file). Raises InputError if `spec.value`
+    is not a model.
     """
     try:
         config = ModelsConfig.read(spec.value)

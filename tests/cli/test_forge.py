@@ -94,7 +94,7 @@ def test_a_run_without_reports_is_an_error_with_the_command(robogaze: Shell, sme
 def test_glitches_left_out_are_on_stderr_with_the_reason(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
     done = robogaze("forge", "plant", clip, "--out", tmp_path / "set", "--only", "other_order", "--only", "smear")
     assert done.code == 0
-    assert "left out: other_order 1 time, because the instruction has no matching words" in done.err
+    assert "left out: other_order 1 time, because the glitch's pattern matches no words of the instruction" in done.err
     assert "other_order" in done.out
 
 

@@ -2,12 +2,12 @@
 
 From clip to data set:
 
-    planting_config  the glitches of a domain, forge.yaml: planter, event type, severity, description
-    planting_scene   a clip with its frames in random access, and the measurements that planters need
-    planters         functions of a scene and a random generator that return an edit, or raise DrawRefused:
+    planting_config  reads forge.yaml, which lists a domain's glitches: planter, event type, severity, description
+    planting_scene   a clip: its frames in random access, and the measurements that planters need
+    planters         functions that take a scene and a random generator, and return an edit or raise DrawRefused:
                      picture_planters, frame_planters, object_planters, instruction_planter
     truth            writes the edited clip and its report
-    planted_dataset  a data set of planted clips, resumable
+    planted_dataset  makes a data set of planted clips; a run can be resumed
 
 A planter is found by name in PLANTERS.
 """

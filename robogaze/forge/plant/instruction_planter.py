@@ -1,4 +1,4 @@
-"""The planter that changes the instruction, so that the clip no longer follows the instruction.
+"""The planter that rewords the instruction of a clip. The clip then no longer follows its instruction.
 
 Only words listed in a domain's `forge.yaml` are changed, and only if the clip certainly does not show the new
 instruction: the other hand, another object or place, another order of two steps. The clip is assumed to follow the
@@ -20,7 +20,7 @@ def reword(scene: PlantingScene, rng: np.random.Generator, change: InstructionCh
         raise DrawRefused("the clip has no instruction")
     found = re.search(change.pattern, old, re.IGNORECASE)
     if found is None:
-        raise DrawRefused("the instruction has no matching words")
+        raise DrawRefused("the glitch's pattern matches no words of the instruction")
     if ambiguous := _words(" ".join(found.groupdict().values())) & _words(" ".join(change.excluded_words)):
         raise DrawRefused(f"the instruction is ambiguous ({', '.join(sorted(ambiguous))})")
     if "slot" in found.groupdict():

@@ -1,11 +1,11 @@
 """Planters that change one object in the picture, while the object and its surroundings are still.
 
-An object is a compact region that differs from its surroundings, for which the median over a window larger than the
-object is used. The region has an edge along most of its outline; otherwise it is a piece of something larger. Nearly
-all of its surroundings have one colour; otherwise the region is a part of something in front of a ground. Three kinds
-of regions are not objects: regions that are darker than their ground and have the same hue (shadows or openings),
-regions that reach the edge of the picture, and regions that are long and thin. A cap on a joint that does not move may
-be mistaken for an object.
+An object is a compact region that differs from its surroundings: from the median over a window larger than the object.
+Most of its outline must be an edge, because a region without edges is a piece of something larger. Nearly all of its
+surroundings must have one colour, because otherwise the region is a part of something larger in front of a background.
+Three kinds of regions are not objects: regions that are darker than their background and have the same hue (shadows or
+openings), regions that reach the edge of the picture, and regions that are long and thin. A cap on a joint that does
+not move may be mistaken for an object.
 
 An object is still while neither the object nor a ring around it changes. The glitch ends before the object is moved, or
 at the latest at the end of the clip.
@@ -44,7 +44,9 @@ _MOST_CHANGED = 0.03  # the largest share of the pixels of object and ring that 
 
 @dataclass(frozen=True)
 class StillObject:
-    """An object in the reduced picture of a view: the pixels `mask`, and the frames `still` without a change."""
+    """An object in the reduced picture of a view. `mask` marks its pixels; `still` are the frames in which it does not
+    change.
+    """
 
     view: int
     mask: Flags
@@ -52,17 +54,19 @@ class StillObject:
 
     @property
     def box(self) -> Box:
-        """The bounding box, as shares of the view."""
+        """The bounding box, in fractions of the view's width and height."""
         return box_around(self.mask)
 
     @property
     def size(self) -> float:
-        """The area as a strength in [0, 1]: 0 at 0.25 % of the view, 1 from 3 %."""
+        """A strength in [0, 1] that grows with the area: 0 at 0.25 % of the view, 1 from 3 %."""
         return float(np.clip((float(self.mask.mean()) - _LEAST_AREA) / (0.03 - _LEAST_AREA), 0, 1))
 
 
 def sample_object(scene: PlantingScene, rng: np.random.Generator) -> StillObject:
-    """An object of a uniformly random view and frame. Raises DrawRefused if there is no object."""
+    """A random object in one frame of one view; frame and view are drawn uniformly. Raises DrawRefused if there is no
+    object.
+    """
     view, number = scene.sample_view(rng), int(rng.integers(scene.frame_count))
     found = find_objects(scene.small[view][number])
     if not found:
@@ -134,7 +138,7 @@ def ringed(mask: Flags) -> Flags:
 
 
 def still(scene: PlantingScene, view: int, region: Flags, number: int) -> range:
-    """The frames around `number` in which a region of the reduced pictures does not change."""
+    """The longest run of frames around `number` in which a region of the reduced pictures does not change."""
     left, top, wide, high = cv2.boundingRect(region.astype(np.uint8))
     window = slice(top, top + high), slice(left, left + wide)
     inside = region[window]
@@ -165,7 +169,7 @@ Pixels = NDArray[np.float32]
 
 
 def erase(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
-    """An object disappears; the surroundings are continued over its place (Telea's inpainting)."""
+    """An object disappears: its place is filled in from its surroundings (Telea's inpainting)."""
     obj, first, end = _moment(scene, rng)
     before = scene.frames.view(first, obj.view)
     window, alpha = _matte(obj.mask, before.shape[:2], grow=True)
@@ -246,7 +250,7 @@ def _empty_place(scene: PlantingScene, obj: StillObject, frames: range, rng: np.
         rest = still(scene, obj.view, ringed(there), frames.start)
         if not (ringed(there) & taken).any() and rest.start < frames.start and rest.stop >= frames.stop:
             return down, across
-    raise DrawRefused("no place for a copy is empty and still")
+    raise DrawRefused("no empty and still place was found for a copy")
 
 
 Window = tuple[slice, slice]

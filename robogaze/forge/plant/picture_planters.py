@@ -64,8 +64,8 @@ def shake(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
 
 
 def blocks(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
-    """Damaged blocks: runs of blocks, 3 to 30 % of the picture in total, have one colour or show a neighbouring
-    place.
+    """Damaged blocks: runs of blocks, 3 to 30 % of the picture in total, are filled with one colour or with a nearby
+    part of the picture.
     """
     strength = float(rng.random())
     share = 0.03 + 0.27 * strength
@@ -137,7 +137,8 @@ Vector = NDArray[np.float64]
 
 
 def cover(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
-    """A dark bar, 20 to 65 % of the height wide, slides in from an edge, covers the motion, and leaves again.
+    """A dark bar slides in from an edge, covers the motion, and leaves again. Its width is 20 to 65 % of the view's
+    height.
 
     Raises DrawRefused if too little moves, or if the bar hides less than LEAST_HIDDEN of the moving pixels.
     """
@@ -175,7 +176,7 @@ def _moving(small: NDArray[np.uint8]) -> Flags:
     for before, after in pairwise(small):
         moving |= differing(before, after)
     if moving.mean() < _LEAST_MOVING:
-        raise DrawRefused("too little moves to be hidden")
+        raise DrawRefused("too little moves, so there is nothing to hide")
     return moving
 
 

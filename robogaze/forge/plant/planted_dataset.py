@@ -52,7 +52,7 @@ class PlantingOptions:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Everything that decides the result of a clip."""
+        """The settings on which the planted clips of a source depend."""
         domain = self.config.domain
         return {
             "domain": {"id": domain.id, "version": domain.file.version, "fingerprint": domain.fingerprint},
@@ -91,7 +91,9 @@ class PlantedDataset:
 
     @property
     def by_glitch(self) -> dict[str, dict[str, Any]]:
-        """For each glitch: the numbers planted and left out, and the refused draws by reason."""
+        """For each glitch: how often it was planted, how often it was left out, and the number of refused draws by
+        reason.
+        """
         reports = (report for source in self.sources for report in source.reports[1:])
         made = Counter(report.provenance.media["planted"]["plant"] for report in reports)
         left_out = Counter(skipped.glitch for source in self.sources for skipped in source.left_out)

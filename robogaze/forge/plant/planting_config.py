@@ -85,14 +85,18 @@ class PlantingConfig:
 
 
 def find_planting_file(name_or_path: str | Path) -> Path | None:
-    """The forge.yaml of a domain, or of the built-in domain with the same id; None if there is none."""
+    """The forge.yaml of a domain. If the domain has none, the file of the built-in domain with the same id is used.
+    None if neither file exists.
+    """
     folder = find_domain(name_or_path)
     folders = (folder, resource_folder("taxonomy") / load_domain(name_or_path).id)
     return next((folder / FILE for folder in folders if (folder / FILE).is_file()), None)
 
 
 def load_planting_config(name_or_path: str | Path) -> PlantingConfig:
-    """Raises InputError if the domain has no forge.yaml, DomainError with the line for an invalid forge.yaml."""
+    """Load the glitches of a domain. Raises InputError if there is no forge.yaml, and DomainError, which gives the
+    line, if the forge.yaml is invalid.
+    """
     path, domain = find_planting_file(name_or_path), load_domain(name_or_path)
     if path is None:
         raise InputError(f"the domain {domain.id} has no {FILE}, so nothing can be planted (see docs/forge.md)")

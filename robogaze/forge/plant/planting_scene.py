@@ -49,7 +49,7 @@ class FrameArray:
 
 @contextmanager
 def open_frames(entry: ManifestEntry) -> Iterator[FrameArray]:
-    """Decode a clip once. Raises VideoError, also for a layout that does not fit."""
+    """Decode a clip once. Raises VideoError if the clip cannot be decoded, is too small, or does not fit its layout."""
     with tempfile.TemporaryFile() as file:
         frames = read_frames(entry.path, start_s=entry.start_s, end_s=entry.end_s)
         first = next(frames)
@@ -84,7 +84,7 @@ Change = Callable[[int, Image], Image]
 
 
 class DrawRefused(Exception):
-    """A random draw is not possible in this clip. The message completes a sentence with "because"."""
+    """A random draw is not possible in this clip. The message is a clause that can follow "because"."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def differing(image: Image, other: Image) -> Flags:
 
 
 def box_around(region: Flags) -> Box:
-    """The bounding box of some pixels of a view, as shares of the view."""
+    """The bounding box of a region of a view, in fractions of the view's width and height."""
     height, width = region.shape
     left, top, wide, high = cv2.boundingRect(region.astype(np.uint8))
     return Box(left=left / width, top=top / height, right=(left + wide) / width, bottom=(top + high) / height)
@@ -185,7 +185,7 @@ class PlantingScene:
         )
 
     def moved(self, before: int, after: int) -> float:
-        """The share of pixels that differ between two frames, in the view with the largest share."""
+        """The share of pixels that differ between two frames; with several views, the largest of their shares."""
         return max(float(differing(view[before], view[after]).mean()) for view in self.small)
 
     def view_name(self, view: int) -> str:

@@ -118,7 +118,7 @@ def event_of(clip: Clip, glitch: Glitch, edit: GlitchEdit, frames: tuple[int, in
 
 
 def clip_of(path: Path, folder: Path, clip_id: str, frames: FrameArray, entry: ManifestEntry) -> Clip:
-    """The record of a written file, from the decoded frames."""
+    """The clip record of a written file. The file is decoded again for its frame times and its size."""
     times_s, end_s, size = [], 0.0, (0, 0)
     for frame in read_frames(path):
         times_s.append(frame.time_s)

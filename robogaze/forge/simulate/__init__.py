@@ -8,15 +8,15 @@ From configuration to clip:
       |                tasks: a subtask as moves of an arm, and whether it is done
     behaviours         how the motion departs from the task, for faults of the motion
       |
-    scene              table, room and light; arm, objects and fixtures are its parts
+    scene              the model of table, room and light, with the parts from arm, objects and fixtures
       |
     recording          physics, recorded once
       |
-    recorded_setup     a recording as edits see it: what rests or is carried, and when
+    recorded_setup     what edits need to know about a recording: which objects rest or are carried, and when
       |
     playback           renders a recording, with edits
       |                state_edits: what objects do; scene_edits: how bodies look; camera_edits: camera and picture
-    clip_spec          all of this for one clip and its clean twin
+    clip_spec          the tasks, recording and edits of one clip, and its clean twin
       |
     fault_frames       the frames in which a fault shows, and those that its annotation covers
       |

@@ -39,7 +39,9 @@ _KIND = {
 
 @dataclass(frozen=True)
 class BodyPart:
-    """A rendered part of a link: a box with half sizes at a place, or a round part from one point to another."""
+    """A rendered part of a link. For a box, `size` has the half sizes and `place` the centre. For a cylinder or a
+    capsule, `size` has the radius and `place` the two end points.
+    """
 
     kind: str
     paint: str

@@ -19,13 +19,13 @@ _REST_M, _CLEAR_M, _PALM_OVER_TOOL_M = (0.32, 0.36), 0.08, 0.06
 
 @dataclass(frozen=True)
 class Behaviour:
-    """The subtasks that replace the subtasks of the setup, and what is known about them.
+    """The subtasks that replace the subtasks of the setup, and facts that recording, checks and annotation use.
 
-    `bodies` are the affected bodies. The object `passes_through` collides with the table only; the fault is visible
-    while something overlaps this object. With `pushes`, the fault is visible while the object of this name moves. The
-    hand hides the object `hides` for a moment. `cut_in` (phase, share) ends the clip in this phase, after this share of
-    the phase. `keeps_grasp` says whether a grasped object stays in the hand. `at_first` says that the first subtask is
-    faulty; otherwise the last subtask is faulty.
+    `bodies` are the affected bodies. `passes_through` is an object that others pass through: it collides with the table
+    only, and the fault is visible while something overlaps it. `pushes` is an object that is pushed: the fault is
+    visible while it moves. `hides` is an object that the hand hides for a moment. `cut_in` (phase, share) ends the clip
+    in this phase, after this share of the phase. `keeps_grasp` says whether a grasped object stays in the hand.
+    `at_first` says that the first subtask is faulty; otherwise the last subtask is faulty.
     """
 
     subtasks: tuple[Subtask, ...]
@@ -83,7 +83,7 @@ def miss(setup: TaskSetup, rng: Generator) -> Behaviour:
 
 
 def fall_short(setup: TaskSetup, rng: Generator) -> Behaviour:
-    """The arm moves a fixture only part of its travel and leaves it."""
+    """The arm opens, closes or presses a fixture only part of the way and leaves it."""
     subtask = setup.subtasks[-1]
     return Behaviour(_last(setup, fraction=rng.uniform(0.25, 0.55)), _with_hand(subtask), _fields(setup))
 
@@ -117,7 +117,7 @@ def give_up(setup: TaskSetup, rng: Generator) -> Behaviour:
 
 
 def let_go_beside(setup: TaskSetup, rng: Generator) -> Behaviour:
-    """The object is released next to its goal, or too far over its edge."""
+    """The object is released next to its goal, or too far over the goal's edge."""
     subtask = setup.subtasks[-1]
     angle = rng.uniform(0, 2 * np.pi)
     offset = _away(angle, subtask.goal.radius_m + subtask.obj.radius_m * rng.uniform(0.2, 1.0))

@@ -1,4 +1,6 @@
-"""Edits of camera, light and the finished picture. Each function returns an edit of a recording; see `state_edits`."""
+"""Edits of the camera, of the light, and of the finished picture. Each function returns an edit of a recording; see
+`state_edits`.
+"""
 
 from dataclasses import replace
 
@@ -171,7 +173,9 @@ def shake(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
 
 
 def look_away(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """The camera turns to the arm's base, away from the goal, before the release there, and stays turned."""
+    """Before the object is released at the goal, the camera turns away from the goal towards the arm's base, and stays
+    there.
+    """
     subtask = recorded.setup.subtasks[-1]
     last = recorded.first_frame("release", subtask)
     first, frames = last - int(rng.integers(8, 18)), int(rng.integers(8, 20))
@@ -192,7 +196,7 @@ def look_away(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
 
 
 def cover(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """Something dark comes between the camera and the hand at the grasp or the release, and leaves again."""
+    """When the hand grasps the object or lets go of it, something dark hides the hand for a moment."""
     subtask = recorded.setup.subtasks[rng.integers(len(recorded.setup.subtasks))]
     middle = recorded.first_frame(
         "grasp" if subtask.action == "place" and rng.random() < 0.5 else subtask.ending_phase, subtask
@@ -234,7 +238,7 @@ def change_light(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
 
 
 def move_lamp(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """No fault: the lamp moves, and all shadows with it."""
+    """No fault: the lamp moves, and all shadows move with it."""
     first, last = int(rng.integers(4, recorded.frame_count - 8)), recorded.frame_count
     ramp = int(rng.uniform(1.5, 4.0) * recorded.recording.fps)
     way = np.array([rng.uniform(-0.25, 0.25), rng.choice([-1, 1]) * rng.uniform(0.35, 0.7), 0.0])

@@ -44,7 +44,7 @@ _DEVELOPS = 0.75
 
 @dataclass(frozen=True)
 class Audit:
-    """Extreme values of a recording, and which of them exceed their limit."""
+    """The deepest overlap, the longest step between frames, and the most frames without support in a recording."""
 
     penetration_m: float
     step_m: float
@@ -53,7 +53,7 @@ class Audit:
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """The values beyond their limit."""
+        """The names of the values that exceed their limits."""
         limits = (
             (self.penetration_m, DEEPEST_M, "penetration"),
             (self.step_m * self.fps, FASTEST_M_PER_S, "jump"),
@@ -102,15 +102,13 @@ def motion_problem(spec: ClipSpec) -> str | None:
 def visibility_problem(
     spec: ClipSpec, placed: PlacedFault, renderer: Renderer, fault_frames: FaultFrames
 ) -> str | None:
-    """The reason for rejecting a visible fault, or None."""
+    """The reason for rejecting a clip because of how one of its faults is visible, or None."""
     checks = (_differs, _far_apart, _visible, _hidden, _exact, _hard_enough)
     return next((reason for check in checks if (reason := check(spec, placed, renderer, fault_frames))), None)
 
 
 def unusual_problem(spec: ClipSpec, renderer: Renderer) -> str | None:
-    """The reason for rejecting a variation that is not a fault, or None: the hand must hide the object that the
-    behaviour names.
-    """
+    """The reason for rejecting a clip because the hand does not hide an object as the behaviour demands, or None."""
     for (_, end), behaviour in zip(spec.sampled.parts, spec.behaviours, strict=True):
         if behaviour.hides and not _gets_hidden(spec, renderer, behaviour.hides, end - 1):
             return "the hand hides nothing"
@@ -176,7 +174,8 @@ def _grasps(spec: ClipSpec) -> str | None:
 
 
 def stays_in_hand(recording: Recording, subtask: Subtask) -> bool:
-    """Whether both fingers touch an object in every frame of a carry, and the object does not shift in the hand.
+    """Whether an object stays in the hand that carries it: both fingers touch the object in every frame, and it does
+    not shift.
 
     True if the object is never picked up.
     """

@@ -1,4 +1,4 @@
-"""One clip before rendering: tasks and how they are done, recording, edits, cameras and the clean twin."""
+"""A clip before it is rendered: its tasks and how they are done, its recording, edits, cameras, and clean twin."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,8 +28,8 @@ _BEFORE_S, _AFTER_S = 0.4, 1.0
 class PlacedFault:
     """A fault of a clip, made by an edit of the playback or by the behaviour of the arm in a subtask.
 
-    `bodies` are the affected bodies, empty for the whole picture. `ways` are the ways in which the fault is hard to
-    see. `description_fields` are names for the description of the fault.
+    `bodies` are the affected bodies, empty for the whole picture. `ways` says what makes the fault hard to see, such as
+    `small` or `short`. `description_fields` are the names that are filled into the fault's description.
     """
 
     fault: SimulatedFault
@@ -251,7 +251,7 @@ def _views(
     share = 1.0 if "one_view" in request.ways else _GRID_SHARE
     if single or arms == 2 or rng.random() >= share:
         if share == 1.0:
-            raise DrawRejected("no grid of views")
+            raise DrawRejected("a grid of views is not possible")
         # From directly behind, the arm would hide everything.
         behind = rng.choice([-1, 1]) * rng.uniform(28, 60)
         from_behind = request.variations[0].make == FROM_BEHIND

@@ -1,4 +1,4 @@
-"""A fault as an event of a report: its spans by the conventions of its type, severity, description and evidence."""
+"""Turns a fault into an event of a report, with spans, severity, description and evidence."""
 
 from dataclasses import dataclass
 
@@ -28,7 +28,9 @@ class MeasuredFault:
 def measured_fault(
     config: SimulationConfig, domain: Domain, spec: ClipSpec, placed: PlacedFault, frames: FaultFrames
 ) -> MeasuredFault:
-    """A fault with the frames that the annotation covers, by the conventions of the event type."""
+    """A fault with the frames that its annotation covers. For an edit, the convention of the event type decides which;
+    otherwise they are all frames in which the fault shows.
+    """
     covered, playback = frames.shown, spec.playback
     if placed.edit is not None:
         covers = domain.types[placed.fault.type].span.covers
@@ -39,7 +41,7 @@ def measured_fault(
 def event_of(
     config: SimulationConfig, domain: Domain, clip: Clip, spec: ClipSpec, measured: MeasuredFault, number: int
 ) -> Event:
-    """A fault as an event with this number in a report."""
+    """The event that reports a fault; `number` is the number of the event in the report."""
     fault, fault_frames = measured.placed.fault, measured.frames
     spans = tuple(
         Span(clip.frame_times_s[first], clip.frame_span(end - 1).end) for first, end in runs(measured.covered)
@@ -64,7 +66,7 @@ def event_of(
 
 
 def conditions(spec: ClipSpec, fault_frames: FaultFrames) -> tuple[Condition, ...]:
-    """The conditions of severity rules that hold."""
+    """The conditions of severity rules that a fault meets."""
     found: list[Condition] = []
     if {subtask.obj.name for subtask in spec.subtasks} & fault_frames.bodies:
         found.append("handled")

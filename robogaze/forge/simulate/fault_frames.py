@@ -1,8 +1,9 @@
 """The frames in which a fault shows, and the frames that its annotation covers.
 
 No frame is entered by hand. A fault made by an edit shows in the frames whose rendering the edit changes. A fault of
-behaviour shows in the phases that the configuration names, while an object is pushed, or while two bodies overlap. The
-event type decides which of these frames the annotation covers.
+behaviour shows in the phases that the configuration gives for it. If an object is pushed or passed through, the fault
+shows while the object is pushed, or while two bodies overlap. For an edit, the event type decides which of these frames
+the annotation covers; for a behaviour, it covers them all.
 """
 
 from collections.abc import Mapping
@@ -31,8 +32,8 @@ _BRIEF_S = 1.5
 class FaultFrames:
     """The frames of a fault, in order.
 
-    The fault shows in the frames `shown`. The fault develops in the frames `developing`, which are some of `shown`; in
-    the remaining frames, the result is visible. `bodies` are the bodies that differ in any frame.
+    The fault shows in the frames `shown`. The fault develops in the frames `developing`, a part of `shown`; the other
+    frames show the result. `bodies` are the bodies that differ in any frame.
     """
 
     shown: tuple[int, ...]
@@ -46,8 +47,9 @@ class FaultFrames:
     def covered(self, covers: str, fps: int, frame_count: int, plain_s: float) -> tuple[int, ...]:
         """The frames that the annotation covers; `covers` is the convention of the event type.
 
-        The annotation of an appearance ends `plain_s` after the appearance is complete. The annotation of a change, or
-        of an act with a lasting result, ends when the change or the act is complete.
+        If something appears, the annotation ends `plain_s` after the thing is fully there; an appearance of at most
+        _BRIEF_S is annotated as a whole. The annotation of a change, or of an act with a lasting result, ends when the
+        change or the act is complete.
         """
         lasting = self.shown[-1] == frame_count - 1
         if covers == "appearance":
@@ -63,7 +65,7 @@ class FaultFrames:
 
 
 def measure(renderer: Renderer, spec: ClipSpec, placed: PlacedFault) -> FaultFrames:
-    """The frames of a fault; for an edit of the picture, all frames in which the edit may show."""
+    """The frames in which a fault shows. For an edit of the picture, these are all frames that the edit may change."""
     if placed.edit is None:
         return _of_behaviour(spec, placed)
     if placed.edit.edits_picture:

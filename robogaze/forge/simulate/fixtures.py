@@ -1,8 +1,8 @@
 """Fixtures with a jointed part: drawers, doors, and buttons that have a lamp. Sizes are in metres.
 
-The joint and the moving part have the name of the object; the rest is its case. The joint is at 0 when a drawer or a
-door is shut or a button is up, and slides by metres or turns by radians. An `offset_m` is always in metres; a
-door's offset is measured along the arc of its handle.
+The joint and the moving part have the name of the object; the fixed part is the case. The joint is at 0 when a drawer
+or a door is shut or a button is up. The joint of a drawer or a button is measured in metres, that of a door in radians.
+An `offset_m` is always in metres; a door's offset is measured along the arc of its handle.
 """
 
 import mujoco
@@ -24,12 +24,12 @@ Place = tuple[float, float, float]
 
 
 def in_gap(obj: SimulatedObject, offset_m: float) -> Place:
-    """The middle of the gap behind a handle at an offset."""
+    """The middle of the gap behind the handle when the moving part is at `offset_m`."""
     return _at_handle(obj, _bar_m(obj) - _BAR_M - _GAP_M / 2, offset_m)
 
 
 def before_handle(obj: SimulatedObject, offset_m: float) -> Place:
-    """The outer side of a handle at an offset."""
+    """The outer side of the handle when the moving part is at `offset_m`."""
     return _at_handle(obj, _bar_m(obj) + _BAR_M, offset_m)
 
 
@@ -49,7 +49,7 @@ def pivot(obj: SimulatedObject) -> tuple[float, float] | None:
 
 
 def slack_m(finger_half_m: float) -> float:
-    """The distance from a finger in the middle of the gap to the handle."""
+    """The clearance between the handle and a finger that is in the middle of the gap."""
     return _GAP_M / 2 - finger_half_m
 
 

@@ -41,8 +41,8 @@ _ENCODING = {"crf": "20", "preset": "fast", "tune": "zerolatency", "g": "64", "t
 class PlannedClip:
     """A clip to generate: name, number and content. `twin` is the name of the twin's clip, or empty.
 
-    `draws` are the draws to try, in order. Clips with the same number show the same scene in the same draw, if their
-    first variation is the same.
+    `draws` are the numbers of the draws to try, in order. Two clips with the same number and the same first variation
+    show the same scene in a draw with the same number.
     """
 
     name: str
@@ -56,8 +56,8 @@ class PlannedClip:
 class SimulationContext:
     """The settings that all clips of a data set share. `seed` and a clip's number decide everything that is drawn.
 
-    `world` names one of the configuration's worlds; None means everything. `difficulty` names one of the
-    configuration's difficulties.
+    `world` names one of the configuration's worlds; None means the world that contains everything. `difficulty` names
+    one of the configuration's difficulties.
     """
 
     folder: Path
@@ -71,7 +71,9 @@ class SimulationContext:
 
 
 class SimulatedClip(Data):
-    """A generated clip: the reports of the clip and its twin, the line of truth.jsonl, and why draws were rejected."""
+    """A generated clip: the reports on the clip and its twin, the clip's line in truth.jsonl, and the number of
+    rejected draws by reason.
+    """
 
     reports: tuple[Report, ...] = Field(min_length=1, max_length=2)
     truth: dict[str, Any]
@@ -177,7 +179,7 @@ class _AcceptedClip:
     outcome: Outcome | None
 
     def reports(self, renderer: Renderer) -> tuple[Report, ...]:
-        """The reports of the clip and, if the plan asks for a twin, of the twin, which is rendered here."""
+        """The reports on the clip and, if the plan asks for a twin, on the twin. The twin is rendered for this."""
         twin = self.planned.twin if self.faults else ""
         provenance = {
             "source": self.planned.name,

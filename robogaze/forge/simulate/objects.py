@@ -210,9 +210,9 @@ class SimulatedObject:
     """An object on the table; `at` is its place (m), `yaw` its rotation in radians.
 
     A movable object rests on the table. Goals and fixtures are fixed. A fixture has a part that moves on a joint; the
-    first position of this part is `offset_m`. `base_m` is the height of a movable object's base. `hinge` is the side at
-    which a door is
-    hinged: 1 for the left, seen in the direction that the door faces, -1 for the right.
+    first position of this part is `offset_m`. `base_m` is the height of a movable object's base. `hinge` is the side on
+    which a door is hinged: 1 is the left and -1 is the right, for someone who looks in the direction that the door
+    faces.
     """
 
     name: str
@@ -244,7 +244,7 @@ class SimulatedObject:
 
     @property
     def travel_m(self) -> float:
-        """The range of a fixture's moving part; for a door, along the arc of its handle."""
+        """How far a fixture's moving part can move. For a door, this is measured along the arc of its handle."""
         return self.shape.size[-1]
 
     @property

@@ -1,8 +1,8 @@
 """The outcome of a clip in which a fault leaves the task undone or in doubt: an event in addition to the fault's event.
 
 People annotate this outcome as an event (the cascade rule of the taxonomy). A clip has no outcome if the task ends as
-it should, or if a fault of the clip is itself an outcome. The end of the clip decides: where objects are, and which
-differences from the clip without the fault remain.
+it should, or if a fault of the clip is itself an outcome. Whether there is an outcome depends on the end of the clip:
+on where the objects are, and on how the clip then still differs from the clip without the fault.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,8 @@ def outcome_of(config: SimulationConfig, spec: ClipSpec, faults: Sequence[Measur
 
 def _of_behaviour(spec: ClipSpec, measured: MeasuredFault) -> Outcome | None:
     """After a wrong act, the outcome starts at the end of the act. If the act lasts to the end of the clip, the outcome
-    starts when the task should be done.
+    starts when the task should be done. If the clip itself is cut off, the outcome starts with the annotation of the
+    fault.
     """
     first, end = next(part for part in spec.sampled.parts if part[0] <= measured.placed.subtask < part[1])
     recording, count = spec.playback.recording, spec.playback.frame_count
@@ -85,7 +86,7 @@ def _is_held(spec: ClipSpec, subtask: Subtask) -> bool:
 
 
 def outcome_event(config: SimulationConfig, domain: Domain, clip: Clip, outcome: Outcome, number: int) -> Event:
-    """An outcome as an event with this number in a report."""
+    """The event that reports an outcome; `number` is the number of the event in the report."""
     stated, subtask = config.outcomes[outcome.kind], outcome.subtask
     names = {"object": subtask.obj.name, "goal": subtask.goal.name, "into": subtask.goal.shape.preposition}
     last = clip.frame_count - 1

@@ -63,8 +63,9 @@ class PlaybackEdit:
 
     `bodies` are the bodies that are rendered differently ("" for added bodies), empty for edits of time, light, camera
     or picture. `hides` are the bodies that are invisible when the edit is at its strongest. An edit with a `view` shows
-    in this view only. An edit of the picture with a `part` (left, top, right, bottom, as shares of a view) shows in
-    this part only. `description_fields` are names for the description.
+    in this view only. An edit of the picture that has a `part` shows in this part of a view only; `part` is (left, top,
+    right, bottom) in fractions of the view. `description_fields` are the names that are filled into the fault's
+    description.
     """
 
     frames: tuple[int, int] = (0, 0)
@@ -97,8 +98,8 @@ class PlaybackEdit:
 
 @dataclass(frozen=True)
 class Playback:
-    """The content of a clip: a recording up to a number of frames, edits, and the views by name (a camera, or an arm's
-    HAND_CAMERA).
+    """The content of a clip: the first `frame_count` frames of a recording, the edits, and the views by name. A view is
+    a camera, or an arm's HAND_CAMERA.
     """
 
     recording: Recording
@@ -142,7 +143,10 @@ class Renderer:
         self._canvas.free()
 
     def frame(self, playback: Playback, number: int) -> Frame:
-        """A frame before edits of the finished picture: one view, or a 2x2 grid in which missing views are black."""
+        """A frame before the edits of the finished picture are applied.
+
+        The frame is one view, or a 2x2 grid in which missing views are black.
+        """
         single = len(playback.views) == 1
         size = (self.width, self.height) if single else (self.width // 2, self.height // 2)
         panels = []
@@ -223,7 +227,7 @@ class Renderer:
         return np.flipud(pixels)
 
     def visible_share(self, playback: Playback, number: int, view: str, bodies: Collection[str]) -> float:
-        """The share of a view's pixels that show some bodies, in [0, 1]; "" is for bodies that edits add."""
+        """The share of a view's pixels, in [0, 1], that show any of `bodies`; "" stands for bodies that edits add."""
         self.update_scene(playback, number, view)
         flags = (mujoco.mjtRndFlag.mjRND_SEGMENT, mujoco.mjtRndFlag.mjRND_IDCOLOR)
         for flag in flags:
@@ -237,7 +241,7 @@ class Renderer:
         return float(np.isin(numbers, shown).mean())
 
     def frame_state(self, playback: Playback, number: int, view: str) -> "FrameState":
-        """Everything that decides how a frame is rendered."""
+        """The rendered scene of a frame, which can be compared with that of another frame."""
         self.update_scene(playback, number, view)
         geoms = self.drawn.geoms[: self.drawn.ngeom]
         lights = [np.concatenate([light.ambient, light.diffuse]) for light in self.drawn.lights[: self.drawn.nlight]]
@@ -253,10 +257,10 @@ class Renderer:
 
 @dataclass(frozen=True)
 class FrameState:
-    """Everything that decides how a frame is rendered.
+    """The rendered scene of a frame: its geoms, its lights and its camera.
 
-    `bodies` names the body of each geom. A row of `geoms` has the place, rotation, size and colour of a geom, a row of
-    `lights` the ambient and diffuse colour of a light.
+    `bodies` names the body of each geom. Each row of `geoms` has the place, rotation, size and colour of a geom. Each
+    row of `lights` has the ambient and the diffuse colour of a light.
     """
 
     bodies: tuple[str, ...]
@@ -265,9 +269,11 @@ class FrameState:
     camera: NDArray[np.float32]
 
     def differences(self, other: "FrameState") -> dict[str, float]:
-        """How differently each body is rendered in another state (m, or shares); equal bodies are left out.
+        """The difference of each body between two states, in metres or in shares of a colour; equal bodies are left
+        out.
 
-        Geoms that are missing in one of the states count as the body ""; LIGHT and CAMERA are separate.
+        If one of the states has more geoms than the other, the result has the key "". Differences of the light and of
+        the camera have the keys LIGHT and CAMERA.
         """
         shared = min(len(self.geoms), len(other.geoms))
         change = np.abs(self.geoms[:shared] - other.geoms[:shared])

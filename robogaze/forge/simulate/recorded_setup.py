@@ -1,6 +1,7 @@
-"""A recording for edits: where objects rest or are carried, which places stay free, and when an edit may happen.
+"""What edits need to know about a recording: where objects rest or are carried, which places stay free, and when an
+edit may happen.
 
-Intervals and ramps depend on the ways in which a fault should be hard to see.
+If a fault should be hard to see because it is short or gradual, its intervals and ramps are chosen accordingly.
 """
 
 from collections.abc import Mapping
@@ -25,7 +26,9 @@ _MOVES_M_PER_S = 0.03
 
 
 def ease(number: int, first: int, frames: int) -> float:
-    """A smooth ramp from 0 before frame `first` to 1 after `frames` frames; above 0 at `first`."""
+    """A smooth ramp from 0 to 1 over `frames` frames. It is 0 before the frame `first`, and already above 0 in this
+    frame.
+    """
     share = min(max((number - first + 1) / frames, 0.0), 1.0)
     return share * share * (3 - 2 * share)
 
@@ -58,8 +61,9 @@ class RecordedSetup:
         return min(round(0.1 * self.frame_count), self.recording.fps)
 
     def interval(self, rng: Generator, low: int, high: int, lasting_share: float = 0.5) -> tuple[int, int]:
-        """A first and an end frame between `low` and `high`; the end is `high` with the probability `lasting_share`.
-        Raises DrawRejected.
+        """A random interval between the frames `low` and `high`: its first frame, and the frame after its last. The
+        interval ends at `high` with the probability `lasting_share`; if the fault should be short it never does, and if
+        the fault should be gradual it always does. Raises DrawRejected.
         """
         if "short" in self.ways and self.difficulty is not None:
             most = max(_LEAST_FRAMES, int(self.difficulty.longest_s * self.recording.fps - 1e-6))
@@ -86,9 +90,7 @@ class RecordedSetup:
         return max(1, round(rng.integers(low, high) * self.recording.fps / FPS))
 
     def free_spot(self, rng: Generator, size_m: float) -> tuple[float, float]:
-        """A place on the table that stays free for the whole clip, for an object with a given radius. Raises
-        DrawRejected.
-        """
+        """A place on the table where an object of the radius `size_m` fits for the whole clip. Raises DrawRejected."""
         shown = [obj for obj in self.setup.objects if not obj.hidden]
         goals = [circle for obj in shown for circle in obj.footprint]
         loose = {
@@ -104,7 +106,8 @@ class RecordedSetup:
         return self.setup.bystanders[rng.integers(len(self.setup.bystanders))].name
 
     def resting_object(self, rng: Generator, to_end: bool = False) -> tuple[str, int, int]:
-        """An object at rest, a bystander or a carried object after its release, and the frames of the rest.
+        """A random object at rest: a bystander, or a carried object after its release. Returns the object's name, and
+        the first and end frame of its rest.
 
         With `to_end`, the object rests until the clip ends. Raises DrawRejected.
         """
@@ -127,8 +130,8 @@ class RecordedSetup:
         return subtask, self.first_frame("carry", subtask) + 5, self.first_frame("release", subtask) - 2
 
     def resting_or_carried_object(self, rng: Generator, resting_share: float) -> tuple[str, int, int]:
-        """With the given probability an object at rest, else a carried object; and the frames of the rest or the
-        carry.
+        """An object at rest, with the probability `resting_share`, or otherwise a carried object. Returns the object's
+        name, and the first and end frame of the rest or of the carry.
         """
         if rng.random() < resting_share or not self.carried_subtasks:
             return self.resting_object(rng)

@@ -42,11 +42,11 @@ class UnstableSimulation(Exception):
 
 @dataclass(frozen=True)
 class Move:
-    """A move of the tool, from rest to rest, to a place (m).
+    """A move of the tool to a place (m); the tool is at rest before and after it.
 
-    `lift` raises the path between its ends, up first and down last (m). `gap` is the opening of the fingers at the end
-    (m) and `yaw` the rotation of the hand (radians); None keeps the current value. `around` bends the path around a
-    place on the table, by less than half a turn. `phase` names the phase that starts with the move.
+    `lift` raises the path between its ends (m): the tool goes up first and comes down last. `gap` is the opening of the
+    fingers at the end (m) and `yaw` the rotation of the hand (radians); None keeps the current value. `around` bends
+    the path around a place on the table, by less than half a turn. `phase` names the phase that starts with the move.
     """
 
     seconds: float
@@ -77,7 +77,7 @@ class Phase:
 class ArmStage:
     """What one arm does next. `moves` are planned when the stage begins, from the state at that moment.
 
-    `about` names its object and goal; `slippery` fingers have almost no friction.
+    `about` has the names of the object and the goal. `slippery` fingers have almost no friction.
     """
 
     side: str
@@ -91,9 +91,10 @@ class ArmStage:
 class Recording:
     """The state at every frame, the phases, and the contacts.
 
-    `stage_ends` has for each stage the number of the frame after the stage's last frame. For each frame,
-    `touching_throughout` has the pairs of bodies in contact in every step of the frame, and `touching_sometime` the
-    pairs in contact in any step. `penetration_m` has, for each frame, the deepest overlap of two solid bodies.
+    `stage_ends` has one number for each stage: the frame after the last frame of the stage. The last three fields have
+    one entry for each frame. `touching_throughout` has the pairs of bodies that are in contact in every simulation step
+    of the frame, and `touching_sometime` the pairs that are in contact in at least one step. `penetration_m` has the
+    deepest overlap of two solid bodies.
     """
 
     scene: CompiledScene

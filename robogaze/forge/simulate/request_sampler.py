@@ -1,4 +1,4 @@
-"""What the clips of a data set show: faults and the ways in which they are hard to see, or no fault."""
+"""Decides what each clip of a data set shows: faults, and what makes them hard to see, or no fault."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -16,8 +16,8 @@ _OPPOSITES = frozenset[Way](("short", "gradual"))
 class RequestSampler:
     """Draws requests for clips; every way and every hard negative is used about equally often.
 
-    `seconds` and `fps` are (least, most). The lengths of `clips` clips are drawn so that their logarithms are spread
-    evenly. Raises InputError for an unknown difficulty.
+    `seconds` and `fps` are ranges: (least, most). The lengths of `clips` clips are drawn so that their logarithms are
+    spread evenly. Raises InputError for an unknown difficulty.
     """
 
     def __init__(

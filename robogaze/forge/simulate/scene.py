@@ -207,7 +207,9 @@ class CompiledScene:
     bases: tuple[tuple[float, float, float], ...]
 
     def qpos_start(self, obj: str) -> int:
-        """In a state, the first index of a movable object's place and quaternion, or the index of a fixture's joint."""
+        """The index in a state at which a movable object's place and quaternion begin, or the index of a fixture's
+        joint.
+        """
         return int(self.model.joint(obj).qposadr[0])
 
     def lit_lamp_geoms(self, state: NDArray[np.float64]) -> tuple[int, ...]:

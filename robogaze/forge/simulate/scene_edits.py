@@ -1,5 +1,5 @@
-"""Edits of the rendered scene: bodies look impossible. Objects are copied or change shape or colour; parts of an arm
-are lost, copied, added, bent, or get the marks of the other arm.
+"""Edits of the rendered scene that make bodies look impossible. Objects are copied, or change their shape or colour.
+Parts of an arm are missing, copied, added or bent, or have the marks of the other arm.
 """
 
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ def draw_copy(drawn: mujoco.MjvScene, geom: mujoco.MjvGeom, place: Vector, turn:
 
 
 def shear(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """A rigid object is stretched and slanted, upwards from its base, and may return to its shape."""
+    """A rigid object is stretched and slanted about the middle of its base. It may return to its shape."""
     obj, low, high = recorded.resting_or_carried_object(rng, 0.5)
     first, last = recorded.interval(rng, low, high)
     slant = rng.uniform(0.5, 1.0, 2) * rng.choice([-1, 1], 2)

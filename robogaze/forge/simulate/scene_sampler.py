@@ -1,4 +1,4 @@
-"""Sampling the setup of a clip: tasks, objects and goals with their places, arms and instruction."""
+"""Draws the setup of a clip: its tasks, its objects and goals and their places, its arms, and its instruction."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -44,8 +44,8 @@ class DrawRejected(Exception):
 class ClipRequest:
     """What a clip should show: faults, or variations of a clean clip. The first variation decides the main task.
 
-    `ways` are the ways in which the faults are hard to see, by the limits of `difficulty`. With `seconds`, a clip is a
-    chain of tasks of this length; None means a single task.
+    `ways` says what makes the faults hard to see, within the limits of `difficulty`. With `seconds`, a clip is a chain
+    of tasks of this length; None means a single task.
     """
 
     variations: tuple[Variation, ...]
@@ -94,10 +94,11 @@ def spot(
 
 @dataclass(frozen=True)
 class SampledScene:
-    """The setup of all tasks of a clip together, and the kind of each task. `main` is the number of the main task.
+    """The setup of a clip, which has the subtasks of all its tasks, and the kind of each task. `main` is the number of
+    the main task.
 
-    `parts` has for each task the numbers of its first subtask and of the subtask after its last. `marks` are the
-    colours of each arm's bands by side.
+    `parts` has a pair of numbers for each task: its first subtask, and the subtask after its last one. `marks` maps the
+    side of each arm to the colour of its bands.
     """
 
     setup: TaskSetup
@@ -280,7 +281,7 @@ class _ObjectSampler:
         self._names: set[str] = set()
 
     def goal(self, task: TaskConfig) -> SimulatedObject:
-        """A goal of a task; a goal to stack on is movable."""
+        """A goal of a task. The goal is movable if it is an object on which another object is stacked."""
         kind = task.goals[self._rng.integers(len(task.goals))]
         shapes = {**self._config.goals, **self._config.objects}
         return self._object(kind, shapes[kind], movable=kind in self._config.objects)
@@ -288,7 +289,7 @@ class _ObjectSampler:
     def movable(
         self, kinds: Sequence[str], away_from: SimulatedObject | None = None, area: _Area | None = None
     ) -> SimulatedObject:
-        """A movable object of one of these kinds, on the table."""
+        """A movable object on the table, of one of the given kinds."""
         kind = kinds[int(self._rng.integers(len(kinds)))]
         return self._object(kind, self._config.objects[kind], away_from=away_from, area=area)
 

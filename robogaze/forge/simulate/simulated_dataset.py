@@ -40,7 +40,7 @@ _HIDDEN = ".simulated"
 class SimulationPlan:
     """The number of clips, their types, the share of clean clips, and whether to write twins in addition.
 
-    `seconds` and `fps` are (least, most); without `seconds` a clip shows a single task.
+    `seconds` and `fps` are ranges: (least, most). If `seconds` is None, each clip shows a single task.
     """
 
     context: SimulationContext
@@ -53,7 +53,7 @@ class SimulationPlan:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Everything that decides the content of the data set; the domain's fingerprint covers the configuration."""
+        """The settings on which the data set depends. The domain's fingerprint covers the configuration."""
         context = self.context
         return {
             "domain": context.domain.ref.model_dump(),
@@ -111,7 +111,7 @@ def select_types(config: SimulationConfig, names: Sequence[str]) -> tuple[str, .
 
 @dataclass(frozen=True)
 class SimulatedDataset:
-    """A data set: the clips by name, also of earlier runs, and the errors of clips without a valid draw."""
+    """A data set: its clips, including those of earlier runs, and an error for each clip without a valid draw."""
 
     plan: SimulationPlan
     clips: tuple[SimulatedClip, ...]
@@ -119,7 +119,7 @@ class SimulatedDataset:
 
     @property
     def rejections(self) -> dict[str, dict[str, int]]:
-        """The reasons for rejected draws and their counts, by `make`."""
+        """The number of rejected draws, by the edit or behaviour that was drawn and by the reason."""
         found: dict[str, Counter[str]] = {}
         rejected = [(clip.truth["make"], clip.rejected) for clip in self.clips]
         for name, reasons in rejected + [(error.make, error.rejected) for error in self.failed]:
@@ -128,7 +128,7 @@ class SimulatedDataset:
 
     @property
     def by_type(self) -> dict[str, int]:
-        """The number of clips per type; "" is clean."""
+        """The number of clips of each event type; the key "" counts the clean clips."""
         counts = Counter(clip.truth["type"] or "" for clip in self.clips)
         return {name: counts[name] for name in ("", *self.plan.types)}
 

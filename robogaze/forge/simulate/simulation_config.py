@@ -59,7 +59,7 @@ class Shape(Data):
     plate     radius
     bowl      no size
     drawer    half width, half depth, half height, travel
-    door      half width, half depth of the case behind it, half height, travel of the handle along its arc
+    door      half width, half depth (of the case), half height, travel (of the handle, along its arc)
     button    radius, travel
     """
 
@@ -71,10 +71,10 @@ class Shape(Data):
 class TaskConfig(Data):
     """A kind of task: the action, its objects and goals, and the instruction.
 
-    `subtasks` is the number of objects, each with its own goal. `objects` and `goals` name the shapes to choose from;
-    other objects are stacked on a goal that is also an object. A fixture (drawer, door, button) has no goal. `weight`
-    is the relative frequency among the tasks in which a variation is possible; a task with weight 0 is used only if no
-    other task is possible.
+    `subtasks` is the number of objects, each with its own goal. `objects` and `goals` name the shapes to choose from.
+    If a goal is itself one of the objects, another object is stacked on it. A fixture (drawer, door, button) has no
+    goal. `weight` is the relative frequency among the tasks in which a variation is possible; a task with weight 0 is
+    used only if no other task is possible.
     """
 
     family: str
@@ -89,11 +89,11 @@ class TaskConfig(Data):
 class WorldConfig(Data):
     """The ranges from which surroundings are drawn; the default ranges contain everything.
 
-    `thickness` scales the radii of an arm's links. `azimuth_deg` is the angle of a camera to the side of the line that
-    faces the arm, `elevation_deg` is its angle above the table, and `distance_m` is its distance. Grids of views and
+    `thickness` scales the radii of an arm's links. A camera with an `azimuth_deg` of 0 faces the arm; other angles move
+    it to the side. `elevation_deg` is its angle above the table, and `distance_m` is its distance. Grids of views and
     views from behind use other azimuths. `light_tilt` is the sideways part of the light's direction relative to its
-    downward part. `objects` names the objects and goals of the world, empty for all; fixtures are the same in every
-    world.
+    downward part. `objects` names the objects and goals of the world; if it is empty, the world has all of them.
+    Fixtures are the same in every world.
     """
 
     links: tuple[Links, ...] = Field(default=("round", "square", "twin", "ribbed", "stepped"), min_length=1)
@@ -119,9 +119,10 @@ class SeverityRule(Data):
 class Variation(Data):
     """A change in a clip; without an event type, the change is unusual but not a fault.
 
-    `make` names an edit, a behaviour, or FROM_BEHIND. `tasks` are the tasks in which the change is possible, empty for
-    all. `arms` is the least number of arms. `single_view` excludes grids of views. `last` says that the change needs
-    the last task of a clip; `chained` says that the change is also possible in the tasks that fill a long clip.
+    `make` names an edit, a behaviour, or FROM_BEHIND. `tasks` are the tasks in which the change is possible; if it is
+    empty, the change is possible in every task. `arms` is the minimum number of arms. `single_view` excludes grids of
+    views. `last` says that the change needs the last task of a clip; `chained` says that the change is also possible in
+    the tasks that fill a long clip.
     """
 
     make: str
@@ -135,9 +136,9 @@ class Variation(Data):
 class Act(Data):
     """The part of a clip in which an arm does something wrong, given by the phases of its subtask.
 
-    The act starts at the first frame of the phase `since`, or, with `after`, at the end of this phase. The act ends at
-    the first frame of the phase `until`, or at the end of the clip if there is no phase `until`. With `most_s`, only
-    the last `most_s` seconds count. `plus_s` is added to the end, or to the start if `until` is empty.
+    The act starts at the first frame of the phase `since` or, if `after` is True, at the end of this phase. The act
+    ends at the first frame of the phase `until`, or at the end of the clip if there is no phase `until`. With `most_s`,
+    only the last `most_s` seconds count. `plus_s` is added to the end, or to the start if `until` is empty.
     """
 
     since: str
@@ -150,10 +151,10 @@ class Act(Data):
 class SimulatedFault(Variation):
     """A variation that is a fault: its event type, severity and description.
 
-    `ways` are the ways in which the fault can be made hard to see. For a fault of behaviour, `act` is the part of the
-    clip that counts as the fault; other faults are measured. `task_done` says whether the task is done at the end of
-    the recording; None allows both. In `severity`, the first rule whose conditions hold applies. `evidence` describes
-    what the frames show.
+    `ways` lists what can make the fault hard to see. `act` is for faults of behaviour: it says which part of the clip
+    counts as the fault. Without an `act`, the frames of the fault are found by measurement. `task_done` says whether
+    the task is done at the end of the recording; None allows both. In `severity`, the first rule whose conditions hold
+    applies. `evidence` describes what the frames show.
     """
 
     type: Name
@@ -205,18 +206,18 @@ class Chain(Data):
 
 
 class Difficulty(Data):
-    """The meaning of a difficulty: the ways in which a fault is hard to see, with their limits, and hard negatives.
+    """The meaning of a difficulty: what makes a fault hard to see, within which limits, and the hard negatives.
 
     small        the affected bodies or the affected part of the picture fill at most `largest_share` of the picture
     short        the fault lasts at most `longest_s`
-    gradual      the fault develops over `gradual_s` (least, most)
+    gradual      the fault develops over `gradual_s`
     nearby_hand  the fault begins within `nearby_m` of a hand that moves
     one_view     the fault shows in one view of a grid only
-    clutter      there are `clutter` (least, most) other objects
-    several      there are `several` (least, most) faults
+    clutter      there are `clutter` other objects
+    several      there are `several` faults
 
-    A faulty clip has `ways_per_clip` (least, most) of these ways. `negatives` has the hard negatives by name; a clean
-    clip has `negatives_per_clip` (least, most) of them.
+    A faulty clip uses `ways_per_clip` of these ways. A clean clip has `negatives_per_clip` of the hard negatives, which
+    `negatives` lists by name. Every pair of numbers is (least, most).
     """
 
     largest_share: Fraction
@@ -235,12 +236,13 @@ class SimulationConfig(Data):
 
     `embodiments` describes one arm and two arms. `sides` maps the names of two arms to the colours of their bands;
     `instruction_with_side` is an instruction that names one of them. `part_names` are the names of an arm's parts in
-    descriptions; `part_of_side` and `arm_of_side` are the forms for two arms. `phases` describes what the arm is doing.
-    `clean` lists variations that are no faults. A share of the faulty clips, `second_fault_share`, gets a second fault;
-    the `make` of this fault is in `second_faults`. `worlds` are subsets of all surroundings, so that thresholds fitted
-    in one world can be tested in another world. `plain_s` is how long it takes to see that something has appeared,
-    jumped or vanished. `outcomes` are events that are added to a fault in these cases: after the fault, the task is not
-    done or is cut off at the end, or its object is still held in the hand or has changed.
+    descriptions; `part_of_side` and `arm_of_side` are the format strings for these names if there are two arms.
+    `phases` describes what the arm is doing. `clean` lists variations that are no faults. `second_fault_share` is the
+    share of faulty clips that get a second fault; `second_faults` lists the `make` of the faults that can be the second
+    one. `worlds` are subsets of all surroundings, so that thresholds fitted in one world can be tested in another
+    world. `plain_s` is how long it takes to see that something has appeared, jumped or vanished. `outcomes` are the
+    events that are added if, after a fault, the task is not done (`not_done`), its object is still held in the hand
+    (`held`), the clip is cut off (`cut`), or the object has changed (`changed`).
     """
 
     schema_version: Literal[1]
@@ -280,7 +282,7 @@ class SimulationConfig(Data):
     @model_validator(mode="after")
     def _every_outcome_is_stated(self) -> Self:
         if missing := sorted({*get_args(OutcomeKind)} - {*self.outcomes}):
-            raise ValueError(f"outcomes: there is no {', '.join(missing)}")
+            raise ValueError(f"outcomes: these are missing: {', '.join(missing)}")
         return self
 
     @model_validator(mode="after")
@@ -302,11 +304,13 @@ class SimulationConfig(Data):
                 raise ValueError(f"worlds.{name}.objects: name at least two objects and two goals")
             for task_name, task in {**self.tasks, "carry": self.chain.carry}.items():
                 if task.goals and not (chosen.intersection(task.objects) and chosen.intersection(task.goals)):
-                    raise ValueError(f"worlds.{name}.objects: nothing is left for the task {task_name}; name more")
+                    raise ValueError(f"worlds.{name}.objects: nothing is left for the task {task_name}; add more")
         return self
 
     def with_tasks(self, tasks: Collection[str]) -> "SimulationConfig":
-        """The configuration with only these tasks (all if empty) and the variations they allow. Raises InputError."""
+        """The configuration limited to the given tasks and to the variations that are possible in them. If no task is
+        given, the configuration stays as it is. Raises InputError.
+        """
         for name in tasks:
             if name not in self.tasks:
                 raise InputError(f"unknown task {name!r}; known: {', '.join(self.tasks)}")
@@ -371,7 +375,9 @@ def _in_some_of(variations: Sequence[_AnyVariation], tasks: Collection[str]) -> 
 
 
 def load_simulation_config(domain: str | Path) -> SimulationConfig:
-    """Raises DomainError with file and line; InputError if the domain has no simulate.yaml."""
+    """Read a domain's simulate.yaml. Raises InputError if the file is missing, and DomainError, which gives file and
+    line, if the file is invalid.
+    """
     path = find_domain(domain) / FILE
     if not path.is_file():
         raise InputError(f"{path} does not exist; it defines what can be simulated (docs/forge-simulate.md)")

@@ -86,11 +86,11 @@ def other_kind(recorded: RecordedSetup, obj: str) -> str:
     for spare in recorded.setup.hidden_objects:
         if spare.kind != kind:
             return spare.name
-    raise DrawRejected("nothing of another kind")
+    raise DrawRejected("no hidden object is of another kind")
 
 
 def hover(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """An object rises and stays up; it may come down again."""
+    """An object rises and hangs in the air. It may come down again."""
     obj, low, high = recorded.resting_object(rng)
     first, last = recorded.interval(rng, low, high)
     height, rise = rng.uniform(0.05, 0.15), recorded.ramp(rng, 5, 12)
@@ -130,7 +130,7 @@ def slide(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     first = int(rng.integers(recorded.start(), recorded.frame_count - frames))
     away = np.array(recorded.free_spot(rng, 0.04)) - recorded.recording.pose(first, obj)[:2]
     if not 0.07 < np.linalg.norm(away) < 0.25:
-        raise DrawRejected("no way to slide")
+        raise DrawRejected("no free place at the right distance to slide to")
 
     def pose(number: int, pose: Vector) -> Vector:
         pose[:2] += away * ease(number, first, frames)

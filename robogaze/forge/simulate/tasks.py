@@ -1,5 +1,5 @@
-"""Subtasks: bringing an object to a goal or operating a fixture, as moves of an arm, and the check whether the subtask
-is done.
+"""Subtasks: an object is brought to a goal, or a fixture is operated. A subtask is planned as moves of an arm, and
+`is_done` says whether it is done.
 """
 
 from collections.abc import Callable

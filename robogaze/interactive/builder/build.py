@@ -1,7 +1,8 @@
-"""Builds an environment: producer, teams, the proof that it can be won, bugs, and preliminary plays.
+"""Builds an environment in steps: a producer writes the concept, teams write the design and the program, a proof shows
+that the environment can be won, bugs are added, and an agent plays the environment.
 
 Every answer is stored, so the same call resumes a build that was stopped or killed: answered requests are not sent
-again, and the rest follows from the answers. The environment is written when every proof holds.
+again, and the same answers lead to the same build. The environment is written when every proof holds.
 
     FOLDER/world.yaml ...              the environment (see `robogaze.interactive.environments.folder`)
     FOLDER/build/asked.json            the proposal and the options
@@ -76,7 +77,7 @@ class BuildOptions:
 
 @dataclass(frozen=True)
 class BuiltEnvironment:
-    """A built environment. `found` has the share of the bugs that the agent found, for each preliminary play."""
+    """A built environment. `found` has the share of bugs that the agent found, one value for each preliminary play."""
 
     folder: Path
     title: str
@@ -114,12 +115,14 @@ async def build_environment(
     environ: Mapping[str, str],
     say: Callable[[str], None] = lambda line: None,
 ) -> BuiltEnvironment:
-    """Build an environment from a proposal in a few sentences. `say` gets a line for each step that is done.
+    """Build an environment from a proposal, a text of a few sentences. `say` is called with a line of text after each
+    step.
 
     The model also plays the environment, and judges which bugs were found.
 
-    Raises OptionError, InputError for a folder with another build, BuildFailed if a model gives no valid answer or if
-    a proof fails in all tries that the builder allows, and RunStopped if answers are pending.
+    Raises OptionError for an invalid option, InputError if the folder contains another build, and RunStopped if answers
+    are pending. Raises BuildFailed if a model gives no valid answer, or if a proof fails in all tries that the builder
+    allows.
     """
     options.check()
     models = ModelsConfig.read(model)
@@ -231,7 +234,8 @@ class _Build:
         for number in range(self.spec.extensions + 1):
             share = await self._played(draft, number)
             found.append(share)
-            self.say(f"the preliminary agent found a share of {share:.2f} of the {len(draft.bugs)} bugs")
+            total = len(draft.bugs)
+            self.say(f"bugs that the preliminary agent found: {round(share * total)} of {total}")
             if share >= self.options.target or number == self.spec.extensions:
                 break
             draft = await self._extended(draft, share, number + 1)
@@ -306,4 +310,4 @@ def _check_folder(out: Path, asked: str) -> None:
                 f"{out} already contains a build with other options; use another folder, or the options in {path}"
             )
     elif out.is_dir() and any(out.iterdir()):
-        raise InputError(f"{out} is not empty and holds no build; use another folder")
+        raise InputError(f"{out} is not empty and contains no build; use another folder")

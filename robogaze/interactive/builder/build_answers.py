@@ -21,7 +21,7 @@ Lines = list_of(CodeLine, 120, 1)
 
 
 class ConceptAnswer(Answer):
-    """The concept of an environment, by the producer."""
+    """The concept of an environment, which the producer writes."""
 
     title: Phrase
     genre: Phrase
@@ -98,7 +98,7 @@ class ReviewAnswer(Answer):
     verdicts: list_of(Verdict, 14, 1)  # type: ignore[valid-type]
 
     def fault(self, ids: Sequence[str]) -> str | None:
-        """An error if an id has no verdict or several verdicts, else None."""
+        """The error if any id does not have exactly one verdict; None if there is no error."""
         given = [verdict.id for verdict in self.verdicts]
         return None if sorted(given) == sorted(ids) else f"verdicts: there must be one for each of {', '.join(ids)}"
 

@@ -16,7 +16,9 @@ ROLE = "llm"
 
 
 class BuildVariables(TypedDict):
-    """The variables of the prompt `build`: the draft so far; `concept` is None before the producer has answered."""
+    """The variables of the prompt `build`, which shows the draft so far. `concept` is None until the producer has
+    answered.
+    """
 
     request: str
     concept: Mapping[str, Any] | None
@@ -62,7 +64,7 @@ class BuildClient(Asker):
 
     @property
     def next_round(self) -> int:
-        """The round of a request that is sent after all answers so far have arrived."""
+        """The round of a request that is sent now, when all earlier requests have been answered."""
         return self._rounds + 1
 
     async def ask(
@@ -75,7 +77,8 @@ class BuildClient(Asker):
         check: Callable[[Any], str | None] = lambda answer: None,
         first_round: int | None = None,
     ) -> Any:
-        """Send a prompt until the answer fits its contract. Raises NoAnswer as `ModelClient.ask` does.
+        """Send a prompt and return the answer; an answer that does not fit `contract` is asked for again. Raises
+        NoAnswer as `ModelClient.ask` does.
 
         Requests that are sent at the same time have the same `first_round`; see `next_round`.
         """

@@ -11,7 +11,9 @@ from robogaze.interactive.environments.base import Mode
 
 
 class TeamSpec(Data):
-    """A team that `makes` sections of the design document or parts of the program; `brief` is for all its members."""
+    """A team. `makes` says whether it makes sections of the design document or parts of the program. All its members
+    are given `brief`.
+    """
 
     id: str
     makes: Literal["sections", "parts"]

@@ -1,4 +1,4 @@
-"""An unfinished environment: its files, and the proofs that it can be won and that its bugs show."""
+"""An unfinished environment: its files, the proof that it can be won, and the proof that each bug can be seen."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -71,7 +71,7 @@ class Draft:
         return replace(self, code={**self.code, **parts})
 
     def corrected(self, parts: Iterable[NamedPart], walkthrough: Iterable[str] | None) -> "Draft":
-        """The draft with changed parts; if `walkthrough` is not None, also with other commands that win."""
+        """The draft with changed parts. If `walkthrough` is not None, it replaces the commands that win."""
         with_parts = self.with_parts({part.name: tuple(part.lines) for part in parts})
         return with_parts if walkthrough is None else replace(with_parts, walkthrough=tuple(walkthrough))
 
@@ -117,8 +117,9 @@ class Draft:
 
 
 async def problems(draft: Draft) -> tuple[str, ...]:
-    """Why a proof fails: the program does not run, the environment is not won with all bugs or is not won without bugs,
-    or a bug does not show at the last command of its minimal reproduction. Empty if every proof holds.
+    """The reasons why a proof fails; empty if every proof holds. A proof fails if the program does not run, if the
+    walkthrough does not win both without bugs and with all bugs, if it gets other replies when it is repeated, or if a
+    bug does not show at the last command of its minimal reproduction.
     """
     if problem := problem_in(draft.code):
         return (problem,)
@@ -131,7 +132,7 @@ async def problems(draft: Draft) -> tuple[str, ...]:
 
 
 async def replies(draft: Draft) -> tuple[str, ...]:
-    """The replies of the build without bugs to the commands that should win, up to the first fault."""
+    """The replies to the commands of the walkthrough in the build without bugs. The list ends at the first fault."""
     shown = []
     with TemporaryDirectory() as above:
         try:

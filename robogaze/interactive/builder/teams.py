@@ -26,7 +26,9 @@ Result = tuple[str, ...]
 
 
 async def work(team: TeamSpec, draft: Draft, client: BuildClient, reviews: int) -> Draft:
-    """The draft with the results of a team. Raises NoAnswer if a model gives no valid answer, and RunStopped."""
+    """The draft with the results of a team. Raises NoAnswer if a model gives no valid answer, and RunStopped if answers
+    are pending.
+    """
     required = REQUIRED if team.makes == "parts" else ()
     plan: PlanAnswer = await client.ask(
         "build_plan", team.id, PlanAnswer, draft.known(), {"team": team, "required": required},

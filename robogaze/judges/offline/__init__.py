@@ -2,11 +2,11 @@
 
 On each axis of its rubric the rating is a logistic function of the features of a pair (see `features`). The weights
 have fixed signs: agreement never lowers a rating, contradiction never raises one. The weights were fitted on one half
-of judges/offline/pairs.jsonl; the judge was measured on the other half, and its note gives the result. Descriptions
+of judges/offline/pairs.jsonl; the judge was measured on the other half, and its note states the result. Descriptions
 with the same words, in any form, get the best rating on every axis.
 
-The judge is not symmetric: a vague prediction of a precise reference gets other ratings than a precise prediction of a
-vague reference.
+The judge is not symmetric: a vague prediction of a precise reference is rated differently from a precise prediction of
+a vague reference.
 """
 
 from collections.abc import Mapping, Sequence

@@ -55,14 +55,14 @@ def test_words_are_replaced(config: PlantingConfig, name: str, old: str, new: st
 @pytest.mark.parametrize(
     ("name", "instruction", "reason"),
     [
-        ("other_hand", "Pick up the cup", "no matching words"),
+        ("other_hand", "Pick up the cup", "matches no words of the instruction"),
         ("other_hand", "Pass the cup from the left hand to the right hand", "every replacement"),
-        ("other_hand", "Turn left at the table", "no matching words"),
+        ("other_hand", "Turn left at the table", "matches no words of the instruction"),
         ("other_object", "Pick and place the novel object to the pot", r"is ambiguous \(object\)"),
-        ("other_colour", "Grasp the orange cube", "no matching words"),
+        ("other_colour", "Grasp the orange cube", "matches no words of the instruction"),
         ("other_place", "Push the cup to the left of the table", r"is ambiguous \(left\)"),
         ("other_order", "Pick up the cup, then place it on the tray", r"is ambiguous \(it\)"),
-        ("other_order", "Pick up the cup and place it on the tray", "no matching words"),
+        ("other_order", "Pick up the cup and place it on the tray", "matches no words of the instruction"),
         ("other_object", None, "the clip has no instruction"),
     ],
 )

@@ -118,10 +118,10 @@ def test_without_motion_and_objects_only_pictures_are_changed(tmp_path: Path, co
     reasons = {skipped.glitch: skipped.reason for skipped in found.sources[0].left_out}
     for name in ("hold", "skip", "reverse"):
         assert reasons[name] in ("too little moves", "no frames follow")
-    assert reasons["cover"] == "too little moves to be hidden"
+    assert reasons["cover"] == "too little moves, so there is nothing to hide"
     assert reasons["cut"] == "nothing moves at the time when the clip would end"
     assert reasons["erase"] == reasons["paste"] == reasons["tint"] == "no compact object differs from its surroundings"
-    assert reasons["other_hand"] == "the instruction has no matching words"
+    assert reasons["other_hand"] == "the glitch's pattern matches no words of the instruction"
     assert not reasons.keys() & {"smear", "darken", "shake", "blocks", "tear"}
 
 

@@ -150,7 +150,7 @@ def test_a_folder_with_something_else_is_refused(tmp_path: Path) -> None:
     other = tmp_path / "other"
     (other / "vault").mkdir(parents=True)
     (other / "vault" / "thesis.txt").write_text("mine")
-    with pytest.raises(InputError, match="is not empty and holds no build"):
+    with pytest.raises(InputError, match="is not empty and contains no build"):
         build(other, studio(SLOT, STALE))
 
 
@@ -225,7 +225,7 @@ def test_an_environment_whose_bugs_the_agent_finds_is_ready(tmp_path: Path) -> N
     said: list[str] = []
     built = build(tmp_path, entries, said, bugs={"easy": 1}, target=1.0)
     assert (built.found, built.reached) == ((1.0,), True)
-    assert said[-1] == "the preliminary agent found a share of 1.00 of the 1 bugs"
+    assert said[-1] == "bugs that the preliminary agent found: 1 of 1"
     assert (tmp_path / "vault" / "build" / "preliminary-0" / "run" / "reports").is_dir()
 
 
