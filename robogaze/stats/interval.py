@@ -142,9 +142,9 @@ def _corrected(value: Floats, drawn: Floats, skew: Floats, level: float) -> Floa
 
 
 def _acceleration(sums: Sums, statistic: Statistic, system: tuple[int, ...]) -> float:
-    """BCa's acceleration of a system, from leaving out each clip in turn (the jackknife).
+    """BCa's acceleration of a system, from leaving out each unit in turn (the jackknife).
 
-    A stratum without one of its clips is scaled to its full size, so that the weights of strata stay the same.
+    A stratum without one of its units is scaled to its full size, so that the weights of strata stay the same.
     """
     rows, total = sums.rows[system], sums.total[system]
     squares = cubes = 0.0

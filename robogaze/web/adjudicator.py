@@ -139,7 +139,7 @@ class Adjudicator(Annotator):
         undecided = self.compared[clip_id].undecided(self._decisions(clip_id))
         if undecided:
             found = (
-                DraftProblem(event=each.id, field="choice", message="this disagreement is not decided yet")
+                DraftProblem(event=each.id, field="choice", message="this disagreement is not decided")
                 for each in undecided
             )
             return Refused(tuple(found))

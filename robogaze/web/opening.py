@@ -75,13 +75,12 @@ def open_annotator(
     run with the same name.
     """
     domain = load_domain(options.domain)
-    taxonomy = store.setting("taxonomy", domain.ref.taxonomy)
+    taxonomy = store.settings().get("taxonomy", domain.ref.taxonomy)
     if taxonomy != domain.ref.taxonomy:
         raise InputError(
             f"the annotations in {store.path} use another taxonomy than {options.domain}; choose another `store`, or "
             f"set `domain` to the domain of these annotations ({store.settings().get('domain')})"
         )
-    store.setting("domain", options.domain)
     media = ClipMedia(store, store.path.with_name(f"{store.path.name}{PROXIES}"))
     known = _identified(entries)
     durations_s = media.durations_s(known.values())
@@ -99,6 +98,9 @@ def open_annotator(
         review, plan = run.name, plan_review(reviewed, options.sample, options.seed, run=run.as_posix())
         _keep_plan(store, review, plan)
         readable = {clip_id: readable[clip_id] for clip_id in plan.clips}
+    # Only now, so that a call that fails does not decide the taxonomy of the store.
+    store.setting("taxonomy", domain.ref.taxonomy)
+    store.setting("domain", options.domain)
     annotator = Annotator(
         entries=readable,
         durations_s=durations_s,

@@ -32,6 +32,7 @@ def test_clips_that_cannot_be_read_are_left_out_and_named(
 def test_clips_of_which_none_can_be_read_are_an_error(store: AnnotationStore, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="none of the 1 clips can be read; run robogaze dataset check to see why"):
         opened([ManifestEntry(path=tmp_path / "missing.mp4")], store)
+    assert store.settings() == {}, "another domain may be chosen"
 
 
 def test_clips_that_share_a_stem_get_ids_by_their_content(entries: list[ManifestEntry], store: AnnotationStore) -> None:
