@@ -105,7 +105,7 @@ def load_reports(path: str | Path) -> Reports:
 
 
 def iter_reports(path: Path) -> Iterator[tuple[str, Report]]:
-    """The reports of `load_reports`, read one after the other. Each comes with its source: a file, or a file and a
+    """Like `load_reports`, but yields one report at a time. Each comes with its source: a file, or a file and a
     line.
     """
     found = find_files(path)

@@ -62,7 +62,7 @@ def agree(
 ) -> int:
     """Measure how well annotators agree, score each annotator like a system, and list events that need adjudication.
 
-    PATH holds the annotations of one or several annotators. An annotator is named in the file; if not, the annotator
+    PATH holds the annotations of one or several annotators. If a file does not name its annotator, the annotator
     gets the name of the file. NAME=PATH sets another name. The command reads only reports and annotations: it loads no
     video and no model library.
     """

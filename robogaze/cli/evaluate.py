@@ -79,8 +79,8 @@ if TYPE_CHECKING:
 @click.option("--margin", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="X",
               help="Test whether the scores of two systems differ by at most X.")  # fmt: skip
 @click.option("--floors/--no-floors", default=True, show_default=True,
-              help="Also score guesses made without the clip (floors): the type prior, and a system's events from "
-              "other clips.")  # fmt: skip
+              help="Also score predictions that ignore the clip (floors): the most frequent type, and the events that "
+              "a system reported in another clip.")  # fmt: skip
 @click.option("--sweep/--no-sweep", default=True, show_default=True,
               help="Also judge rejected hypotheses, and show the scores for each minimum confidence.")  # fmt: skip
 @options.resampling

@@ -135,7 +135,7 @@ class Clip(Data):
         return Span(0.0, self.duration_s)
 
     def frame_at(self, time_s: float) -> int:
-        """The number of the frame shown at a time. Times outside the clip give the first or the last frame."""
+        """The number of the frame visible at `time_s`. Times outside the clip give the first or the last frame."""
         return max(bisect_right(self.frame_times_s, time_s + RESOLUTION) - 1, 0)
 
     def frame_span(self, frame: int) -> Span:

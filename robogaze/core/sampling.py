@@ -51,7 +51,7 @@ class Regime:
         elif found := re.fullmatch(r"(\d+(?:\.\d+)?) fps(?:, at most (\d+))?", text):
             rate, count = float(found[1]), int(found[2]) if found[2] else None
         else:
-            raise ValueError(f"a frame regime is {_FORMS}; found: {text!r}")
+            raise ValueError(f"a frame regime must be {_FORMS}; found: {text!r}")
         if rate == 0 or count == 0:
             raise ValueError(f"a frame regime shows at least one frame; {text!r} shows none")
         return cls(rate, count)

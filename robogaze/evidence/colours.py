@@ -29,10 +29,10 @@ class RegionColours:
     """The colours of a region before and now, and the other places where these colours occur.
 
     Shares of the region's pixels: `gained_near` are new colours that have become more frequent in the surroundings;
-    `lost_near` are old colours that have become less frequent there. `gained` and `lost` are the same shares for the
-    whole picture; an object that only moved counts in neither of them. `old_near` is the share of the old colours that
-    are still nearby. `new_near` is the share of the new colours that were already nearby before. `known` has the same
-    meaning as in `ReplacedRegion`.
+    `lost_near` are old colours that have become less frequent there. `gained` and `lost` are like `gained_near` and
+    `lost_near`, but for the whole picture. An object that only moved adds to neither. `old_near` is the share of the
+    old colours that are still nearby. `new_near` is the share of the new colours that were already nearby before.
+    `known` has the same meaning as in `ReplacedRegion`.
     """
 
     before: Histogram

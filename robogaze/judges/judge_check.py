@@ -105,8 +105,8 @@ def _units(rated: Sequence[RatedPair], rng: np.random.Generator) -> Clusters:
 def check_judge(
     rated: Sequence[RatedPair], runs: Sequence[Sequence[Judgement]], rng: np.random.Generator
 ) -> JudgeCheck:
-    """Compare several runs of a judge over the same rated pairs. The agreement with the ratings is measured in the
-    first run, the stability over all runs.
+    """Compare several runs of a judge over the same rated pairs. The agreement with the ratings is computed from the
+    first run, and the stability from all runs.
     """
     scores = np.array([[_number(judgement) for judgement in run] for run in runs])
     scored = ~np.isnan(scores[0])

@@ -147,7 +147,7 @@ def _part(path: Path, frames: Iterator[Frame], start_s: float, end_s: float) -> 
     else:
         if isfinite(end_s) and end_s - shown_until_s >= frame.duration_s:
             raise VideoError(
-                f"{path} ends at {shown_until_s:.3f} s, before the end of the part from {start_s} to {end_s} s"
+                f"{path} ends at {shown_until_s:.3f} s, but the part to read is from {start_s} to {end_s} s"
             )
     if first is None:
         until = f"{end_s} s" if isfinite(end_s) else "the end"

@@ -61,11 +61,7 @@ async def bench_async(
         Unreachable: No server answers.
     """
     named = named_checkpoints(checkpoints)
-    existing_paths(list(named.values()))
-    if baseline is not None and baseline not in named:
-        raise OptionError(f"the baseline {baseline} is not one of {', '.join(named)}")
-    if options is not None and (options.out is not None or options.shard is not None):
-        raise OptionError("`options` of a bench cannot have `out` or `shard`; use score and compare instead")
+    _check(named, baseline, options)
     folder, runs = Path(out), {}
     for name, path in named.items():
         runs[name] = await score_async(
@@ -86,3 +82,13 @@ async def bench_async(
 
 
 bench = synchronous(bench_async)
+
+
+def _check(named: Mapping[str, Path], baseline: str | None, options: RunOptions | None) -> None:
+    existing_paths(list(named.values()))
+    if baseline is not None and baseline not in named:
+        raise OptionError(f"the baseline {baseline} is not one of {', '.join(named)}")
+    if options is not None and (options.out is not None or options.shard is not None):
+        raise OptionError(
+            "a bench does not accept `options` with `out` or `shard`; to use them, call `score` and then `compare`"
+        )

@@ -27,7 +27,7 @@ class Shard:
 
     @classmethod
     def parse(cls, text: str) -> "Shard":
-        """Read `3/8`. Raises OptionError if the text has another form or the number is not from 1 to the count."""
+        """Read `3/8`. Raises OptionError for any other text, and for a number that is not between 1 and the count."""
         found = _SHARD.fullmatch(text)
         if found is None or not 1 <= int(found[1]) <= int(found[2]):
             raise OptionError(f"a shard is NUMBER/COUNT with NUMBER from 1 to COUNT, such as 3/8, not {text!r}")

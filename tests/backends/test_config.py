@@ -78,7 +78,7 @@ def test_unbound_roles_fall_back_to_others(tmp_path: Path) -> None:
         (("roles: {vlm: eyes", "roles: {vlm: ears"), "roles.vlm is 'ears'"),
         (("vlm: eyes, ", ""), "roles.vlm is missing"),
         (("kind: openai", "kind: opnai"), "models.eyes.kind"),
-        (("frames: uniform 16", "frames: 4 fsp"), "models.eyes.frames: a frame regime is 'uniform N', 'F fps'"),
+        (("frames: uniform 16", "frames: 4 fsp"), "models.eyes.frames: a frame regime must be 'uniform N', 'F fps'"),
         (("frames: uniform 16", "frames: 4 fps, limits: {cost_usd: 3}"), "limits.cost_usd needs price"),
         (("frames: uniform 16", "retry: {first_wait_s: 60}"), "longest_wait_s is shorter than first_wait_s"),
         (('url: "http://127.0.0.1:8000/v1"', "url: 127.0.0.1:8000/v1"), "models.eyes: url must begin with http://"),

@@ -80,7 +80,7 @@ def test_rate_on_a_clip_of_variable_rate_takes_the_nearest_frames() -> None:
 
 @pytest.mark.parametrize("text", ["", "uniform", "uniform 0", "uniform -1", "0 fps", "4fps", "4 fps at most 3", "all"])
 def test_other_text_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"a frame regime (is 'uniform N', 'F fps'|shows at least one frame)"):
+    with pytest.raises(ValueError, match=r"a frame regime (must be 'uniform N', 'F fps'|shows at least one frame)"):
         Regime.parse(text)
 
 

@@ -118,7 +118,7 @@ def test_frames_before_the_part_are_dropped(read: Read) -> None:
 
 @pytest.mark.parametrize("part", [(1.5, 2.11), (2.5, 3.0)])
 def test_part_beyond_the_end_of_the_file_is_refused(read: Read, part: tuple[float, float]) -> None:
-    with pytest.raises(VideoError, match=r"ends at 2\.000 s, before the end of the part from .* to .* s"):
+    with pytest.raises(VideoError, match=r"ends at 2\.000 s, but the part to read is from .* to .* s"):
         read(*TENTHS, part=part)
 
 

@@ -49,6 +49,6 @@ def test_wrong_arguments_are_refused_before_anything_is_scored(checkpoints: dict
         robogaze.bench([checkpoints["old"], checkpoints["old"]], out=out)
     with pytest.raises(OptionError, match="the baseline third is not one of old, new"):
         robogaze.bench(checkpoints, baseline="third", out=out)
-    with pytest.raises(OptionError, match="cannot have `out` or `shard`"):
+    with pytest.raises(OptionError, match="does not accept `options` with `out` or `shard`"):
         robogaze.bench(checkpoints, out=out, options=robogaze.RunOptions(shard="1/2"))
     assert not out.exists()

@@ -114,7 +114,7 @@ def _event(bug: _Bug, number: int, reported_at: Mapping[str, int], context: Read
     place: Place = ("bugs", number)
     text = next((text for key in _TEXTS if (text := getattr(bug, key))), None)
     if text is None:
-        raise FormatError(f"a bug needs a text under one of these keys: {', '.join(_TEXTS)}", place)
+        raise FormatError(f"a bug needs a description under one of these keys: {', '.join(_TEXTS)}", place)
     type_, dimension = context.map_labels(bug.bug_type, None, (*place, "bug_type"), place)
     step = reported_at.get(bug.title or "")
     return AnnotatedEvent(

@@ -2,8 +2,8 @@
 
 If frames are missing, moving objects skip a part of their path: the places in which they move after the gap are away
 from the places in which they moved before the gap. An object that appears, disappears or jumps also changes the picture
-strongly, but moving objects around it continue in place. A fast object changes the picture equally in the steps before
-and after.
+strongly, but moving objects around it continue in place. A fast object changes the picture in the steps before
+and after just as much.
 """
 
 import math

@@ -2,8 +2,8 @@
 
 No frame is entered by hand. A fault made by an edit shows in the frames whose rendering the edit changes. A fault of
 behaviour shows in the phases that the configuration gives for it. If an object is pushed or passed through, the fault
-shows while the object is pushed, or while two bodies overlap. For an edit, the event type decides which of these frames
-the annotation covers; for a behaviour, it covers them all.
+shows while the object is pushed, or while two bodies overlap. The annotation of a behaviour covers all of these frames;
+for an edit, the event type decides which of them the annotation covers.
 """
 
 from collections.abc import Mapping

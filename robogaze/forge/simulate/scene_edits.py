@@ -194,7 +194,7 @@ def _during(recorded: RecordedSetup, rng: Generator, lasting_share: float = 0.4)
 
 
 def lose_part(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """A part of the arm disappears; an object in the hand stays in the air."""
+    """A part of the arm disappears. If the hand holds an object, the object stays where it is, in mid-air."""
     side, part = _side(recorded, rng), list(_PARTS)[rng.integers(len(_PARTS))]
     bodies = tuple(f"{side}{name}" for name in _PARTS[part])
     first, last = _during(recorded, rng)

@@ -235,14 +235,14 @@ class SimulationConfig(Data):
     """The contents of simulate.yaml.
 
     `embodiments` describes one arm and two arms. `sides` maps the names of two arms to the colours of their bands;
-    `instruction_with_side` is an instruction that names one of them. `part_names` are the names of an arm's parts in
-    descriptions; `part_of_side` and `arm_of_side` are the format strings for these names if there are two arms.
-    `phases` describes what the arm is doing. `clean` lists variations that are no faults. `second_fault_share` is the
-    share of faulty clips that get a second fault; `second_faults` lists the `make` of the faults that can be the second
-    one. `worlds` are subsets of all surroundings, so that thresholds fitted in one world can be tested in another
-    world. `plain_s` is how long it takes to see that something has appeared, jumped or vanished. `outcomes` are the
-    events that are added if, after a fault, the task is not done (`not_done`), its object is still held in the hand
-    (`held`), the clip is cut off (`cut`), or the object has changed (`changed`).
+    `instruction_with_side` is the form of an instruction that says which arm to use. `part_names` are the names of an
+    arm's parts in descriptions; `part_of_side` and `arm_of_side` are the format strings for these names if there are
+    two arms. `phases` describes what the arm is doing. `clean` lists variations that are no faults.
+    `second_fault_share` is the share of faulty clips that get a second fault; `second_faults` lists the `make` of the
+    faults that can be the second one. `worlds` are subsets of all surroundings, so that thresholds fitted in one world
+    can be tested in another world. `plain_s` is how long it takes to see that something has appeared, jumped or
+    vanished. `outcomes` are the events that are added if, after a fault, the task is not done (`not_done`), its object
+    is still held in the hand (`held`), the clip is cut off (`cut`), or the object has changed (`changed`).
     """
 
     schema_version: Literal[1]

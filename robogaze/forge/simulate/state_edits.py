@@ -86,7 +86,7 @@ def other_kind(recorded: RecordedSetup, obj: str) -> str:
     for spare in recorded.setup.hidden_objects:
         if spare.kind != kind:
             return spare.name
-    raise DrawRejected("no hidden object is of another kind")
+    raise DrawRejected("every hidden object is of the same kind as the shown object")
 
 
 def hover(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:

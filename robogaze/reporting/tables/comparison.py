@@ -109,7 +109,7 @@ def comparison_warnings(result: Comparison) -> Iterator[str]:
 
 
 def scope_sentence(dimensions: Sequence[str] | None) -> str:
-    """What counts as clean, or as nothing found."""
+    """A sentence that defines when a clip counts as clean, or when nothing was found in it."""
     if dimensions is None:
         return (
             "A clip is clean if it is complete, nothing was found, and every dimension was examined or ruled "

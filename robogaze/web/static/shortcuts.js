@@ -75,7 +75,7 @@ const SHORTCUTS = [
     ["take", ADJUDICATE, ["a", "b", "c"], "take the event of annotator A, B or C unchanged"],
     ["merge", ADJUDICATE, ["m"], "merge the annotators' events into one event that can be edited"],
     ["separate", ADJUDICATE, ["s"], "take all the annotators' events as separate events"],
-    ["neither", ADJUDICATE, ["x"], "take none of the annotators' events: there is no event"],
+    ["neither", ADJUDICATE, ["x"], "decide that there is no event, and use none of the annotators' events"],
     ["mergedDimension", ADJUDICATE, DIGITS, "set the dimension of the merged event"],
     ["comment", ADJUDICATE, ["w"], "write a comment on the disagreement; Esc leaves the text field"],
     ["nextOpenDisagreement", ADJUDICATE, ["Enter"], "next open disagreement"],

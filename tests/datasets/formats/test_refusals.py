@@ -65,7 +65,7 @@ CHANGES: tuple[Change, ...] = (
      "Field required unless there is a note"),
     ("robogaze_release", ("video_id",), GONE, "video_id", "Field required"),
     ("videoglitchbench", (0, "time_nodes"), GONE, "0.time_nodes", "Field required"),
-    ("gbqa", ("bugs", 0, "observed_fault"), GONE, "bugs.0", "a bug needs a text under one of these keys: "),
+    ("gbqa", ("bugs", 0, "observed_fault"), GONE, "bugs.0", "a bug needs a description under one of th"),
     ("activitynet", (*_NET, "label"), GONE, "database.cup.annotations.0.label", "Field required"),
     ("activitynet", ("database", "cup", "annotations"), GONE, "database.cup.annotations", "Field required"),
     ("label_studio", (*_STUDIO, "result", 0, "value", "ranges"), [],

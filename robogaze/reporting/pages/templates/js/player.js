@@ -161,7 +161,7 @@ function createTransport({ toggle, step, speed, stopLoop, large }) {
   const button = (text, title, onclick, more = {}) =>
     make("button", { type: "button", title, onclick, ...more }, text);
   const playButton = button("▶ play", "play or pause (Space)", toggle, { class: "play" });
-  const largeButton = button("enlarge", "enlarge the picture, or go back (z)", large);
+  const largeButton = button("enlarge", "enlarge the picture, or make it small again (z)", large);
   const closeButton = button("close-up", "close-up of the box (c)", null, { hidden: true, "aria-pressed": "false" });
   const loopButton = button("", "stop the loop (Esc)", stopLoop, { class: "loop", hidden: true });
   const readout = make("output", { class: "readout", "aria-live": "off" });
