@@ -1,5 +1,8 @@
 """What is written is what is read again: every frame, at its time."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +37,24 @@ def test_equal_frames_give_equal_bytes(tmp_path: Path) -> None:
     for name in ("a.mp4", "b.mp4"):
         write_video(tmp_path / name, pictures(6), [number / 10 for number in range(6)], 0.6)
     assert (tmp_path / "a.mp4").read_bytes() == (tmp_path / "b.mp4").read_bytes()
+
+
+WRITE_NOISE = """
+import sys
+from pathlib import Path
+import numpy as np
+from robogaze.media.encode import write_video
+noise = np.random.default_rng(0).integers(0, 256, (200, 344, 3), dtype=np.uint8)
+write_video(Path(sys.argv[1]), [noise[:, start : start + 320] for start in range(24)], [n / 16 for n in range(24)], 1.5)
+"""
+
+
+def test_bytes_do_not_depend_on_what_the_memory_contained_before(tmp_path: Path) -> None:
+    """glibc fills memory that is allocated with the complement of MALLOC_PERTURB_; elsewhere the two are just equal."""
+    for fill in "01":
+        command = [sys.executable, "-c", WRITE_NOISE, str(tmp_path / fill)]
+        subprocess.run(command, env={**os.environ, "MALLOC_PERTURB_": fill}, check=True)
+    assert (tmp_path / "0").read_bytes() == (tmp_path / "1").read_bytes()
 
 
 def test_odd_column_and_row_are_dropped(tmp_path: Path) -> None:
