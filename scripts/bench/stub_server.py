@@ -11,11 +11,11 @@ import argparse
 import asyncio
 import base64
 import json
+import socket
 import struct
 import threading
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -27,6 +27,9 @@ import uvicorn
 from robogaze.backends.rehearsal import plainest
 
 Body = dict[str, Any]
+
+_GRACE_S = 1.0
+"""The time that requests have to end when the server does."""
 
 
 @dataclass
@@ -210,22 +213,55 @@ async def _send(send: Any, reply: Reply) -> None:
     await send({"type": "http.response.body", "body": reply.raw})
 
 
+class _Server(uvicorn.Server):
+    """A server that starts and ends at once: uvicorn's own looks only ten times a second whether it shall end."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = threading.Event()
+
+    async def main_loop(self) -> None:
+        await self.on_tick(0)
+        self._loop, self._ended = asyncio.get_running_loop(), asyncio.Event()
+        self.ready.set()
+        await self._ended.wait()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for listener in (*self.servers, *(sockets or ())):
+            listener.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_GRACE_S):
+                while self.server_state.connections or self.server_state.tasks:  # noqa: ASYNC110
+                    await asyncio.sleep(0.002)
+        for task in self.server_state.tasks:
+            task.cancel()
+
+    def end(self) -> None:
+        self._loop.call_soon_threadsafe(self._ended.set)
+
+
+@contextmanager
+def serving(config: uvicorn.Config, sockets: list[socket.socket] | None = None) -> Iterator[int]:
+    """Serve an application from a thread until the block ends; yields the port."""
+    server = _Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": sockets}, daemon=True)
+    thread.start()
+    server.ready.wait()
+    try:
+        yield server.servers[0].sockets[0].getsockname()[1]
+    finally:
+        server.end()
+        thread.join()
+
+
 @contextmanager
 def running(stub: Stub, port: int = 0) -> Iterator[str]:
     """Serve a stub from a thread; yields its address."""
-    config = uvicorn.Config(
-        stub, host="127.0.0.1", port=port, log_level="critical", lifespan="off", timeout_graceful_shutdown=1
-    )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    try:
-        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/v1"
-    finally:
-        server.should_exit = True
-        thread.join()
+    config = uvicorn.Config(stub, host="127.0.0.1", port=port, log_level="critical", lifespan="off")
+    with serving(config) as found:
+        yield f"http://127.0.0.1:{found}/v1"
 
 
 def main() -> None:

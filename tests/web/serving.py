@@ -1,7 +1,5 @@
 """The annotator behind a real server on loopback."""
 
-import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import stub_server
 import uvicorn
 
 from robogaze.datasets import ManifestEntry
@@ -62,20 +61,12 @@ def serving(entries: Sequence[ManifestEntry], folder: Path, **options: Any) -> I
 @contextmanager
 def served(annotator: Annotator, tokens: Mapping[str, str]) -> Iterator[str]:
     """Serve an annotator on a free port; yields the address."""
-    config = uvicorn.Config(None, port=0, log_level="critical", lifespan="off", timeout_graceful_shutdown=1)  # type: ignore[arg-type]
+    config = uvicorn.Config(None, port=0, log_level="critical", lifespan="off")  # type: ignore[arg-type]
     listener = config.bind_socket()
     port = listener.getsockname()[1]
     config.app = make_app(annotator, AccessRules(tokens, frozenset({"127.0.0.1", "localhost"}), port))
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    try:
+    with stub_server.serving(config, [listener]):
         yield f"http://127.0.0.1:{port}"
-    finally:
-        server.should_exit = True
-        thread.join()
 
 
 def event(event_id: str = "e1", **fields: Any) -> dict[str, Any]:

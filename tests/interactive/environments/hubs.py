@@ -1,13 +1,12 @@
 """Servers for the tests: any ASGI application in a thread, the public hub with its peculiarities, and a faulty one."""
 
 import re
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
 
+import stub_server
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -22,17 +21,8 @@ from robogaze.interactive.environments.rooms import load
 def serving(app: Any) -> Iterator[str]:
     """Serve an ASGI application from a thread; yields its address."""
     config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="critical", lifespan="off")
-    config.timeout_graceful_shutdown = 1
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    try:
-        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join()
+    with stub_server.serving(config) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 class _Engine:
