@@ -254,9 +254,7 @@ def test_a_changed_manifest_is_reported_and_loses_nothing(score: Score, tmp_path
     assert len(list((tmp_path / "run" / "reports").iterdir())) == CLIPS + 2
 
 
-def test_a_server_that_goes_away_is_waited_for(score: Score, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("robogaze.backends.middleware.outage._POLL_S", 0.05)
-
+def test_a_server_that_goes_away_is_waited_for(score: Score, quick_outages: None) -> None:
     def leave(body: Body) -> None:
         if stub.requests == 2:
             stub.away = True

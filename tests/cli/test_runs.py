@@ -197,7 +197,7 @@ def says(stage: str, text: str) -> Callable[[Body], Reply | None]:
 
 
 def test_clips_without_an_answer_are_retried_by_the_same_command(
-    robogaze: Shell, clip: Path, out: Path, tmp_path: Path
+    robogaze: Shell, clip: Path, out: Path, tmp_path: Path, quick_outages: None
 ) -> None:
     stub = Stub(behave=cut("segment"))
     with running(stub) as url:
@@ -316,7 +316,7 @@ def test_an_unscored_clip_without_a_reason_is_unfinished(robogaze: Shell, measur
 
 
 def test_a_server_is_unreachable_only_if_no_clip_of_this_start_was_answered(
-    robogaze: Shell, clip: Path, out: Path, tmp_path: Path
+    robogaze: Shell, clip: Path, out: Path, tmp_path: Path, quick_outages: None
 ) -> None:
     other = write_clip(tmp_path / "other.mp4", frames=16, width=64, height=48)
     stub = Stub()

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -9,8 +10,15 @@ import pytest
 
 from cli.running import Shell
 from robogaze.reporting import trackers
+from robogaze.run.watch import WatchOptions
 
 GATE = "rules:\n  - unscored: {at_most: 0.1}\n"
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are complete after 0.2 s, and paths are looked at every 0.05 s."""
+    monkeypatch.setattr("robogaze.run.watch.WatchOptions", partial(WatchOptions, settled_s=0.2, poll_s=0.05))
 
 
 @pytest.fixture
@@ -71,7 +79,7 @@ def test_a_gate_that_fails_is_exit_code_3(robogaze: Shell, clips: Path, tmp_path
         "--out",
         tmp_path / "out",
         "--until-idle",
-        3,
+        1,
         "--gate",
         tmp_path / "gate.yaml",
     )

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from synthetic import write_clip
 import robogaze
 from robogaze.errors import InputError, OptionError
 from robogaze.run.monitor import Monitor, MonitorCounts
-from robogaze.run.scoring_process import lower_priority
+from robogaze.run.scoring_process import ScoringProcess, lower_priority
 from robogaze.store import StoredRun
 
 Frames = np.ndarray[Any, np.dtype[np.uint8]]
@@ -27,10 +28,27 @@ Frames = np.ndarray[Any, np.dtype[np.uint8]]
 LONGEST_S = 60.0
 
 
+QUICK = """
+from functools import partial
+from robogaze.cli import main
+from robogaze.run import watch
+watch.WatchOptions = partial(watch.WatchOptions, settled_s=0.2, poll_s=0.1)
+main()
+"""
+
+
 @pytest.fixture(autouse=True)
 def usual_priority(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beside other tests, a process of low priority gets little of the processors."""
     monkeypatch.setattr("robogaze.run.scoring_process._NICE", 0)
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process takes a clip as complete after 0.2 s instead of 2 s, and starts again after as short a pause."""
+    command = Monitor._command
+    monkeypatch.setattr(Monitor, "_command", lambda self: [sys.executable, "-c", QUICK, *command(self)[3:]])
+    monkeypatch.setattr("robogaze.run.monitor.ScoringProcess", partial(ScoringProcess, pause_s=0.2))
 
 
 def test_the_scoring_process_has_a_low_priority(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,7 +146,7 @@ def test_a_full_queue_drops_the_new_clip_and_counts_it(tmp_path: Path, caplog: p
     assert monitor.counts.dropped == counts.dropped + 1, "the Monitor is closed"
 
 
-def test_a_process_that_is_killed_is_started_again_and_scores_nothing_twice(tmp_path: Path) -> None:
+def test_a_process_that_is_killed_is_started_again_and_scores_nothing_twice(tmp_path: Path, quick: None) -> None:
     stub, out = Stub(latency_s=0.05), tmp_path / "out"
     with running(stub) as url:
         monitor = Monitor(out, model=f"openai:stub@{url}", pipeline="vanilla")
@@ -145,7 +163,7 @@ def test_a_process_that_is_killed_is_started_again_and_scores_nothing_twice(tmp_
     assert stub.requests == 2
 
 
-def test_a_close_that_times_out_counts_what_is_left_and_the_next_monitor_scores_it(tmp_path: Path) -> None:
+def test_a_close_that_times_out_counts_what_is_left_and_the_next_monitor_scores_it(tmp_path: Path, quick: None) -> None:
     stub, out = Stub(held=True), tmp_path / "out"
     with running(stub) as url:
         monitor = Monitor(out, model=f"openai:stub@{url}", pipeline="vanilla")
@@ -162,7 +180,7 @@ def test_a_close_that_times_out_counts_what_is_left_and_the_next_monitor_scores_
     assert reports(out) == ["step_000001/clip_000"]
 
 
-def test_a_failed_gate_says_that_the_training_should_stop(tmp_path: Path) -> None:
+def test_a_failed_gate_says_that_the_training_should_stop(tmp_path: Path, quick: None) -> None:
     gate = tmp_path / "gate.yaml"
     gate.write_text("rules:\n  - unscored: {at_most: 0.1}\n")
     broken = tmp_path / "cut.mp4"
@@ -186,7 +204,7 @@ def test_wrong_arguments_are_refused_before_the_training_starts(tmp_path: Path) 
         Monitor(tmp_path)
 
 
-def test_a_wrong_model_is_a_failure_and_is_not_retried(tmp_path: Path) -> None:
+def test_a_wrong_model_is_a_failure_and_is_not_retried(tmp_path: Path, quick: None) -> None:
     monitor = Monitor(tmp_path / "out", pipeline="full")
     monitor.submit(frames(), step=1)
     counts = monitor.close()
@@ -197,7 +215,7 @@ def test_a_wrong_model_is_a_failure_and_is_not_retried(tmp_path: Path) -> None:
 
 
 def test_two_files_of_one_name_are_two_clips_and_a_resubmitted_one_is_replaced(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, quick: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "robogaze")
     for name in "ab":
@@ -217,7 +235,8 @@ def test_a_killed_training_leaves_no_process_and_loses_no_clip(tmp_path: Path) -
         "monitor = robogaze.Monitor(sys.argv[1])\n"
         "monitor.submit(np.full((16, 48, 64, 3), 90, np.uint8), step=1)\n"
         "while not monitor.counts.written: time.sleep(0.01)\n"
-        "time.sleep(1.0); print(monitor._scorer.process.pid, flush=True); time.sleep(60)\n"
+        "while monitor._scorer.process is None: time.sleep(0.01)\n"
+        "print(monitor._scorer.process.pid, flush=True); time.sleep(60)\n"
     )
     out = tmp_path / "out"
     with subprocess.Popen([sys.executable, "-c", program, str(out)], stdout=subprocess.PIPE, text=True) as training:
@@ -236,7 +255,7 @@ def is_running(pid: int) -> bool:
     return state != "Z"
 
 
-def test_the_messages_of_the_process_are_in_its_log(tmp_path: Path) -> None:
+def test_the_messages_of_the_process_are_in_its_log(tmp_path: Path, quick: None) -> None:
     with Monitor(tmp_path / "out") as monitor:
         monitor.submit(frames(), step=1)
     assert "step_000001: 1 clip scored" in (tmp_path / "out" / "monitor.log").read_text()
