@@ -20,6 +20,61 @@ from robogaze.media import DecodedClip
 from robogaze.stages.client import ModelClient
 from robogaze.stages.context import Context
 
+LONGEST = (
+    "web/pages/test_keys.py",
+    "web/pages/test_annotating.py",
+    "run/engines/test_engines.py",
+    "test_docs.py",
+    "e2e/test_kill.py",
+    "interactive/builder/test_build.py",
+    "run/test_monitor.py",
+    "cli/test_large_runs.py",
+    "reporting/pages/test_run_browser.py",
+    "e2e/test_watch_killed.py",
+    "web/pages/test_frames.py",
+    "e2e/test_faults_in_process.py",
+    "evidence/test_pixels.py",
+    "test_training_docs.py",
+    "reporting/pages/test_comparison_browser.py",
+    "cli/test_annotate.py",
+    "cli/test_runs.py",
+    "run/test_watch.py",
+    "web/pages/test_adjudicating.py",
+    "e2e/test_interrupted.py",
+    "web/pages/test_answers.py",
+    "cli/test_others.py",
+    "reporting/pages/test_run_player.py",
+    "datasets/test_demo.py",
+    "e2e/test_faults.py",
+    "cli/test_score_watch.py",
+)
+"""The files that take longest, 78 to 15 s. They are run first, so that no worker is still at one when the others are
+done.
+"""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let pytest-xdist keep the order: it would begin with the files of most tests, and those that take longest have
+    few.
+    """
+    config.option.loadscopereorder = False
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    folder = Path(__file__).parent
+    places = {folder / name: place for place, name in enumerate(LONGEST)}
+    assert all(path.is_file() for path in places), "a file in LONGEST does not exist"
+    items.sort(key=lambda item: places.get(item.path, len(places)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int | None:
+    """Half as many workers again as there are cores: for half of their time tests wait for a process, a server or a
+    page.
+    """
+    cores = len(os.sched_getaffinity(0))
+    return None if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else cores + cores // 2
+
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
