@@ -5,7 +5,7 @@ from pathlib import Path
 
 from killed import trial
 
-CLIPS = 20
+CLIPS = 12
 
 
 def test_a_killed_run_resumes(tmp_path: Path) -> None:

@@ -53,5 +53,5 @@ def has_b_frames(path: Path) -> bool:
     return [packet.pts for packet in packets] != sorted(packet.pts for packet in packets)
 
 
-STEADY_MS = [round(number * 1000 / 24) for number in range(139)]
+STEADY_MS = [round(number * 1000 / 24) for number in range(75)]
 UNEVEN_MS = [0, *np.cumsum([20 + 37 * number % 110 for number in range(90)]).tolist()]

@@ -65,7 +65,7 @@ def test_playing(window: Callable[..., Window], site: Site) -> None:
     editor.expect(lambda: editor.run("said.length") > 40)
     said = editor.run("said")
     assert [frame for _, frame in said] == [
-        min(range(139), key=lambda n: abs(STEADY_MS[n] / 1000 - at)) for at, _ in said
+        min(range(len(STEADY_MS)), key=lambda n: abs(STEADY_MS[n] / 1000 - at)) for at, _ in said
     ]
 
 
