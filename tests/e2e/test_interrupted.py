@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from e2e.interrupting import TIMEOUT_S, Process, command, interrupt, noise, started, wait_for
+from e2e.interrupting import TIMEOUT_S, Process, command, computed_s, interrupt, noise, started, wait_for
 from stub_server import Stub, running
 from synthetic import write_clip
 
@@ -44,7 +44,7 @@ def test_while_pixels_are_decoded_and_measured(long_clip: Path, tmp_path: Path, 
 
 def test_without_a_folder_nothing_is_kept(long_clip: Path) -> None:
     with started("score", long_clip) as process:
-        time.sleep(3.0)
+        wait_for(process, lambda: computed_s(process) > 2.0)
         message = interrupted(process)
     assert message == "interrupted: without --out no report is kept; with --out FOLDER a run can be resumed"
 
@@ -80,7 +80,7 @@ def test_the_message_says_if_nothing_can_be_resumed(long_clip: Path, tmp_path: P
     manifest = tmp_path / "clips.jsonl"
     manifest.write_text("".join(json.dumps({"path": str(long_clip), "clip_id": f"c{n}"}) + "\n" for n in range(9)))
     with started("dataset", "check", manifest) as process:
-        time.sleep(2.0)
+        wait_for(process, lambda: computed_s(process) > 1.0)
         message = interrupted(process)
     assert message == "interrupted: nothing was saved; run the command again"
 
