@@ -32,11 +32,23 @@ def start(editor: Window) -> None:
     editor.press("Shift+ArrowRight")
 
 
+def arrive(editor: Window) -> None:
+    editor.expect(lambda: not editor.run("document.querySelector('video').seeking"), "the video is still sought")
+
+
+def go_to_one_second(editor: Window) -> None:
+    """If a second seek comes before the first ends, Chromium now and then never ends a third to the first's time."""
+    for key in ("Home", "Shift+ArrowRight"):
+        editor.press(key)
+        arrive(editor)
+
+
 def start_again(editor: Window) -> None:
     """The same clip without its events, at 1.0 s and at normal speed, which takes less long than a new page."""
     while editor.events():
         editor.press("n", "Delete")
-    editor.press("0", "Home", "Shift+ArrowRight")
+    editor.press("0")
+    go_to_one_second(editor)
     assert (editor.readout(), editor.rate(), editor.is_playing()) == ("1.0 s · frame 16 of 69", 1, False)
 
 
@@ -97,9 +109,10 @@ def test_the_keys_that_move(editor: Window) -> None:
     times = [number / 16 for number in range(69)] + [4.3125]
     for name, (words, frame) in MOVES.items():
         for key in keys[name]:
-            editor.press("Home", "Shift+ArrowRight", key)
+            go_to_one_second(editor)
+            editor.press(key)
             assert editor.readout() == f"{words} of 69", name
-            editor.expect(lambda: not editor.run("document.querySelector('video').seeking"), name)
+            arrive(editor)
             assert times[frame] < editor.run("document.querySelector('video').currentTime") < times[frame + 1], name
 
 
