@@ -12,7 +12,7 @@ def write_clip(path: Path, frames: int, width: int, height: int, fps: int = 16, 
     coarse = rng.integers(60, 200, (height // 16, width // 16, 3), dtype=np.uint8)
     background = np.kron(coarse, np.ones((16, 16, 1), dtype=np.uint8))
     with av.open(str(path), "w") as container:
-        stream = container.add_stream("libx264", rate=fps)
+        stream = container.add_stream("libx264", rate=fps, options={"mbtree": "0"})  # equal bytes (media/encode.py)
         stream.width, stream.height, stream.pix_fmt = background.shape[1], background.shape[0], "yuv420p"
         for number in range(frames):
             image = background.copy()
