@@ -14,6 +14,7 @@ from making import coverage, make_clip, make_footage
 from synthetic import write_clip
 
 from robogaze.backends import Models
+from robogaze.backends.scripted import ScriptedBackend
 from robogaze.core.clip import Clip
 from robogaze.domains import Domain, load_domain
 from robogaze.media import DecodedClip
@@ -158,3 +159,9 @@ def client_for(robot: Domain) -> Iterator[Callable[..., tuple[ModelClient, Conte
     yield make
     for decoded in opened:
         decoded.close()
+
+
+@pytest.fixture
+def one_scripted_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every script is the same model, so that stored answers of one script are found under the next one."""
+    monkeypatch.setattr(ScriptedBackend, "identity", {"kind": "scripted"})

@@ -24,7 +24,7 @@ from pydantic import field_validator, model_validator
 from robogaze.backends.base import Completion, Request
 from robogaze.backends.config import ModelConfig
 from robogaze.core.data import Data
-from robogaze.domains.yaml_files import read_yaml
+from robogaze.domains.yaml_files import parse_yaml, read_text
 from robogaze.errors import BackendError, FailureKind, RateLimited, RequestRefused
 
 _ERRORS: dict[FailureKind, type[BackendError]] = {error.kind: error for error in BackendError.__subclasses__()}
@@ -88,17 +88,18 @@ def open_backend(config: ModelConfig, environ: Mapping[str, str]) -> "ScriptedBa
 class ScriptedBackend:
     """Answers from a list of entries. `asked` holds every request, in order."""
 
-    def __init__(self, entries: list[ScriptedReply], name: str = "script") -> None:
+    def __init__(self, entries: list[ScriptedReply], name: str = "script", content: str | None = None) -> None:
         self.name = name
         self.asked: list[Request] = []
         self._entries = list(entries)
-        written = "\n".join(entry.model_dump_json() for entry in entries)
-        self._content = sha256(written.encode()).hexdigest()
+        self._content = content
 
     @classmethod
     def read(cls, path: Path) -> "ScriptedBackend":
         """Read a script. Raises InputError that names the file, the line and the key."""
-        return cls(read_yaml(path).parse(list[ScriptedReply]), path.stem)
+        text = read_text(path)
+        entries = parse_yaml(text, path).parse(list[ScriptedReply])
+        return cls(entries, path.stem, sha256(text.encode()).hexdigest())
 
     @property
     def identity(self) -> dict[str, Any]:

@@ -79,6 +79,7 @@ def _heeding_interrupts() -> None:
     os.setsid()
 
 
+@pytest.mark.usefixtures("one_scripted_model")
 def test_new_builds_an_environment_and_resumes(robogaze: Shell, tmp_path: Path) -> None:
     folder = tmp_path / "vault"
     command = ("env", "new", "A vault opens for a coin.", "--out", str(folder), "--bugs", "easy=1,medium=1", "--model")

@@ -60,6 +60,7 @@ async def test_a_killed_play_arrives_where_an_uninterrupted_one_does(tmp_path: P
     assert sorted(path.name for path in trace.parent.iterdir()) == ["report.json", "report.md", "trace.jsonl"]
 
 
+@pytest.mark.usefixtures("one_scripted_model")
 async def test_answered_calls_are_not_sent_again(tmp_path: Path) -> None:
     model = f"scripted:{script(tmp_path / 'script.yaml', numbered(FINDING), RULES)}"
     stopped = await played(tmp_path / "run", model, max_calls=3)

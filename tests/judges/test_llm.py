@@ -179,6 +179,7 @@ def test_the_same_texts_under_another_instruction_or_turned_round_are_another_qu
     assert sorted(pair.axes["event_faithfulness"] for pair in rate(judge, pairs)) == [1, 2, 3]
 
 
+@pytest.mark.usefixtures("one_scripted_model")
 def test_an_answer_is_kept_for_the_next_time_but_not_for_another_sample(tmp_path: Path) -> None:
     assert rate(model_judge(tmp_path, {"reply": ratings(5)}), [pair()])[0].axes["event_faithfulness"] == 5
     again = model_judge(tmp_path, {"reply": ratings(1)})

@@ -134,6 +134,7 @@ def test_a_bug_that_is_never_proved_ends_the_build(tmp_path: Path) -> None:
         build(tmp_path, [*studio(), entry("build_bug", None, {**SLOT, "minimal_reproduction": ["look"]}, repeat=True)])
 
 
+@pytest.mark.usefixtures("one_scripted_model")
 def test_a_killed_build_resumes_from_its_answers(tmp_path: Path) -> None:
     with pytest.raises(BuildFailed, match="build_bug"):
         build(tmp_path, studio(SLOT))  # the script ends before the second bug
