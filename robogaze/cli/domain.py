@@ -83,13 +83,17 @@ def _described(found: Domain) -> dict[str, object]:
 @domain.command()
 @click.argument("name")
 def check(name: str) -> int:
-    """Check a domain: its files, the stages of every pipeline (order and parameters), every prompt, and its forge.yaml.
+    """Check a domain: its files, the stages of every pipeline (order and parameters), every prompt, and its forge.yaml
+    and simulate.yaml.
 
     Each pipeline is rehearsed on a clip of noise, without a model. The check stops at the first error, and names the
     file and line of this error. NAME is a built-in domain or a folder.
     """
     from robogaze.domains import load_domain
+    from robogaze.domains.load import find_domain
     from robogaze.forge.plant.planting_config import find_planting_file, load_planting_config
+    from robogaze.forge.simulate.load_config import load_simulation_config
+    from robogaze.forge.simulate.simulation_config import FILE
     from robogaze.reporting.wording import count
 
     found = load_domain(name)
@@ -99,13 +103,12 @@ def check(name: str) -> int:
 
     for pipeline in found.pipelines:
         asyncio.run(rehearse(Pipeline.build(found, pipeline)))
-    planted = (
-        ""
-        if find_planting_file(name) is None
-        else f", {count(len(load_planting_config(name).glitches), 'kind')} of glitch"
-    )
-    parts = f"{count(len(found.types), 'type')}, {count(len(found.pipelines), 'pipeline')} rehearsed{planted}"
-    click.echo(f"{found.id} is valid: {parts}")
+    parts = [count(len(found.types), "type"), f"{count(len(found.pipelines), 'pipeline')} rehearsed"]
+    if find_planting_file(name) is not None:
+        parts.append(f"{count(len(load_planting_config(name).glitches), 'kind')} of glitch")
+    if (find_domain(name) / FILE).is_file():
+        parts.append(count(len(load_simulation_config(name).faults), "simulated fault"))
+    click.echo(f"{found.id} is valid: {', '.join(parts)}")
     return 0
 
 

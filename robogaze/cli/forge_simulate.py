@@ -116,8 +116,8 @@ def simulate(
 
     require_simulator()
     from robogaze.forge.simulate.generate import SimulationContext
+    from robogaze.forge.simulate.load_config import load_simulation_config
     from robogaze.forge.simulate.simulated_dataset import SimulationPlan, select_types, simulate_clips
-    from robogaze.forge.simulate.simulation_config import load_simulation_config
 
     name = domain or default_domain()
     config = load_simulation_config(name).with_tasks(tasks)

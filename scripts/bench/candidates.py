@@ -24,8 +24,9 @@ from robogaze.domains import load_domain
 from robogaze.forge.dataset_folder import write_annotations
 from robogaze.forge.simulate import BEHAVIOURS, EDITS
 from robogaze.forge.simulate.generate import MAX_DRAWS, NoValidDraw, PlannedClip, SimulationContext, generate_clip
+from robogaze.forge.simulate.load_config import load_simulation_config
 from robogaze.forge.simulate.scene_sampler import ClipRequest
-from robogaze.forge.simulate.simulation_config import SimulationConfig, Variation, load_simulation_config
+from robogaze.forge.simulate.simulation_config import SimulationConfig, Variation
 from robogaze.store import write_whole
 
 UNUSABLE, SEVERE = 3, 4

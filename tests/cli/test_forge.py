@@ -133,3 +133,11 @@ def test_a_domain_s_glitches_are_checked_with_it(robogaze: Shell, tmp_path: Path
     broken = robogaze("domain", "check", folder)
     assert broken.code == 1
     assert f"{path}:4: glitches.0.type: 'disapearance' is not in the taxonomy" in broken.err
+
+
+def test_a_domain_s_simulated_faults_are_checked_with_it(robogaze: Shell, tmp_path: Path) -> None:
+    folder = make_folder(tmp_path)
+    (folder / "simulate.yaml").write_text("schema_version: 1\nfalts: []\n")
+    broken = robogaze("domain", "check", folder)
+    assert broken.code == 1
+    assert f"{folder / 'simulate.yaml'}:2: falts: unknown key" in broken.err

@@ -63,6 +63,7 @@ def test_a_domain_is_shown(robogaze: Shell) -> None:
 def test_a_built_in_domain_is_valid(robogaze: Shell, name: str, types: int) -> None:
     ran = robogaze("domain", "check", name)
     assert (ran.code, f"{name} is valid: {types} types" in ran.out) == (0, True)
+    assert ran.out.endswith(" simulated faults\n") == (name == "robot")
 
 
 def test_a_new_domain_is_valid_and_an_error_in_it_is_named_with_its_line(robogaze: Shell, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from string import Formatter
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -16,6 +15,7 @@ from robogaze.domains.load import find_domain
 from robogaze.domains.resources import resource_folder
 from robogaze.domains.yaml_files import Key, read_yaml
 from robogaze.errors import InputError
+from robogaze.forge.placeholders import placeholder_problem
 from robogaze.forge.plant import PLANTERS, REWORD
 
 FILE = "forge.yaml"
@@ -129,7 +129,8 @@ def _problems(glitch: Glitch, domain: Domain) -> Iterator[Problem]:
         yield ("severity",), "one level must apply from strength 0"
     if [level for level, _ in sorted(glitch.severity.items(), key=lambda item: item[1])] != sorted(glitch.severity):
         yield ("severity",), "a higher level must apply from a higher strength"
-    yield from _description_problems(glitch.description)
+    if problem := placeholder_problem(glitch.description, _FIELDS):
+        yield ("description",), problem
     if (glitch.instruction_change is not None) is not (glitch.planter == REWORD):
         yield (
             ("planter",),
@@ -137,16 +138,6 @@ def _problems(glitch: Glitch, domain: Domain) -> Iterator[Problem]:
         )
     if glitch.instruction_change is not None:
         yield from _instruction_problems(glitch.instruction_change)
-
-
-def _description_problems(template: str) -> Iterator[Problem]:
-    try:
-        used = {field for _, field, _, _ in Formatter().parse(template) if field is not None}
-    except ValueError as error:
-        yield ("description",), f"is not a valid format string: {error}"
-        return
-    if unknown := sorted(used - _FIELDS):
-        yield ("description",), f"unknown field {{{unknown[0]}}}; known: {', '.join(sorted(_FIELDS))}"
 
 
 def _instruction_problems(change: InstructionChange) -> Iterator[Problem]:

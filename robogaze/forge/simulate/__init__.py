@@ -3,7 +3,7 @@
 From configuration to clip:
 
     simulation_config  the configuration, simulate.yaml of a domain: objects, goals, tasks, worlds and faults
-      |
+      |                load_config: loads and checks it
     scene_sampler      one or several tasks with objects, places and instruction, drawn at random
       |                tasks: a subtask as moves of an arm, and whether it is done
     behaviours         how the motion departs from the task, for faults of the motion

@@ -1,15 +1,17 @@
 """Turns a fault into an event of a report, with spans, severity, description and evidence."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from robogaze.core.clip import Clip
 from robogaze.core.events import Event, Evidence
 from robogaze.core.time import Span, runs
 from robogaze.domains import Domain
+from robogaze.errors import InputError
 from robogaze.forge.simulate.arm import HAND
 from robogaze.forge.simulate.clip_spec import ClipSpec, PlacedFault
 from robogaze.forge.simulate.fault_frames import FaultFrames
-from robogaze.forge.simulate.simulation_config import Condition, SimulationConfig
+from robogaze.forge.simulate.simulation_config import FILE, Condition, SimulatedFault, SimulationConfig
 
 _DECISIVE = ("grasp", "release", "press")
 SOURCE = "simulator"
@@ -56,13 +58,27 @@ def event_of(
         spans=spans,
         severity=fault.level(conditions(spec, fault_frames)),
         confidence=None,
-        description=fault.description.format(**names),
+        description=_filled(fault, fault.description, names),
         evidence=(
             Evidence(text="before the onset, and at the onset", frames=onset_frames, source=SOURCE),
-            Evidence(text=fault.evidence.format(**names), frames=tuple(dict.fromkeys(evidence_frames)), source=SOURCE),
+            Evidence(
+                text=_filled(fault, fault.evidence, names),
+                frames=tuple(dict.fromkeys(evidence_frames)),
+                source=SOURCE,
+            ),
         ),
         secondary=fault.secondary,
     )
+
+
+def _filled(fault: SimulatedFault, text: str, names: Mapping[str, str]) -> str:
+    try:
+        return text.format(**names)
+    except KeyError as error:
+        known = ", ".join(sorted(names))
+        raise InputError(
+            f"{FILE}: {fault.make}: unknown field {{{error.args[0]}}} in {text!r}; known: {known}"
+        ) from error
 
 
 def conditions(spec: ClipSpec, fault_frames: FaultFrames) -> tuple[Condition, ...]:

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 
+from robogaze.errors import InputError
 from robogaze.forge.simulate.arm import HAND_PARTS
 from robogaze.forge.simulate.clip_spec import ClipSpec, PlacedFault
 from robogaze.forge.simulate.playback import Frame, PlaybackEdit, Renderer, apply_picture_edits
 from robogaze.forge.simulate.recording import Recording
-from robogaze.forge.simulate.simulation_config import Act
+from robogaze.forge.simulate.simulation_config import FILE, Act
 
 TOLERANCE = 1e-4
 """The least difference of an edited body: metres, or shares of a colour."""
@@ -112,7 +113,8 @@ def _of_behaviour(spec: ClipSpec, placed: PlacedFault) -> FaultFrames:
     if behaviour is not None and behaviour.pushes:
         frames = _pushed(recording, behaviour.pushes, count)
         return FaultFrames(frames, frames, frozenset((behaviour.pushes,)))
-    assert placed.fault.act is not None
+    if placed.fault.act is None:
+        raise InputError(f"{FILE}: the fault {placed.fault.make} is a behaviour and needs 'act'")
     frames = act_frames(recording, placed.fault.act, placed.subtask, count)
     return FaultFrames(frames, frames[:1], frozenset(placed.bodies))
 

@@ -5,19 +5,17 @@ type, a severity and a description. Descriptions are format strings; the names i
 """
 
 from collections.abc import Collection, Sequence
-from pathlib import Path
+from difflib import get_close_matches
 from typing import Annotated, Literal, Self, TypeVar, get_args
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from robogaze.core.data import Data, Fraction
 from robogaze.core.events import Name, Severity
-from robogaze.domains.load import find_domain
-from robogaze.domains.yaml_files import read_yaml
 from robogaze.errors import InputError
 from robogaze.forge.simulate import BEHAVIOURS, EDITS, FROM_BEHIND
 
-_MIN_OBJECTS = 2
+MIN_OBJECTS = 2
 """The least number of objects and of goals: one in use, and one to confuse with it."""
 
 FILE = "simulate.yaml"
@@ -131,6 +129,16 @@ class Variation(Data):
     single_view: bool = False
     last: bool = False
     chained: bool = False
+
+    @field_validator("make")
+    @classmethod
+    def _is_registered(cls, make: str) -> str:
+        known = (*EDITS.names(), *BEHAVIOURS.names(), FROM_BEHIND)
+        if make not in known:
+            close = get_close_matches(make, known, n=1)
+            near = f"; did you mean {close[0]}?" if close else ""
+            raise ValueError(f"{make!r} is not in EDITS or BEHAVIOURS; register it in robogaze.forge.simulate{near}")
+        return make
 
 
 class Act(Data):
@@ -253,8 +261,8 @@ class SimulationConfig(Data):
     part_of_side: str
     arm_of_side: str
     colours: dict[str, Colour] = Field(min_length=8)
-    objects: dict[str, Shape] = Field(min_length=_MIN_OBJECTS)
-    goals: dict[str, Shape] = Field(min_length=_MIN_OBJECTS)
+    objects: dict[str, Shape] = Field(min_length=MIN_OBJECTS)
+    goals: dict[str, Shape] = Field(min_length=MIN_OBJECTS)
     fixtures: dict[str, Shape] = {}
     tasks: dict[str, TaskConfig] = Field(min_length=1)
     phases: dict[str, str]
@@ -270,41 +278,9 @@ class SimulationConfig(Data):
     faults: tuple[SimulatedFault, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
-    def _makes_are_known(self) -> Self:
-        known = {*EDITS.names(), *BEHAVIOURS.names(), FROM_BEHIND}
-        negatives = [
-            variation for difficulty in self.difficulties.values() for variation in difficulty.negatives.values()
-        ]
-        if unknown := sorted({variation.make for variation in (*self.faults, *self.clean, *negatives)} - known):
-            raise ValueError(f"make: unknown {', '.join(unknown)}; known: {', '.join(sorted(known))}")
-        return self
-
-    @model_validator(mode="after")
     def _every_outcome_is_stated(self) -> Self:
         if missing := sorted({*get_args(OutcomeKind)} - {*self.outcomes}):
             raise ValueError(f"outcomes: these are missing: {', '.join(missing)}")
-        return self
-
-    @model_validator(mode="after")
-    def _tasks_have_what_they_name(self) -> Self:
-        for name, task in {**self.tasks, "carry": self.chain.carry, "work": self.chain.work}.items():
-            known = {*self.objects, *self.goals} if task.goals else {*self.fixtures}
-            if unknown := sorted({*task.objects, *task.goals} - known):
-                raise ValueError(
-                    f"tasks.{name}: there is no {', '.join(unknown)}; there are: {', '.join(sorted(known))}"
-                )
-        return self
-
-    @model_validator(mode="after")
-    def _worlds_have_enough_for_every_task(self) -> Self:
-        for name, chosen in ((name, set(world.objects)) for name, world in self.worlds.items() if world.objects):
-            if unknown := sorted(chosen - {*self.objects, *self.goals}):
-                raise ValueError(f"worlds.{name}.objects: there is no object or goal {', '.join(unknown)}")
-            if min(len(chosen & {*self.objects}), len(chosen & {*self.goals})) < _MIN_OBJECTS:
-                raise ValueError(f"worlds.{name}.objects: name at least two objects and two goals")
-            for task_name, task in {**self.tasks, "carry": self.chain.carry}.items():
-                if task.goals and not (chosen.intersection(task.objects) and chosen.intersection(task.goals)):
-                    raise ValueError(f"worlds.{name}.objects: nothing is left for the task {task_name}; add more")
         return self
 
     def with_tasks(self, tasks: Collection[str]) -> "SimulationConfig":
@@ -372,13 +348,3 @@ def _in_some_of(variations: Sequence[_AnyVariation], tasks: Collection[str]) -> 
         if names or not variation.tasks:
             possible.append(variation.with_(tasks=names))
     return possible
-
-
-def load_simulation_config(domain: str | Path) -> SimulationConfig:
-    """Read a domain's simulate.yaml. Raises InputError if the file is missing, and DomainError, which gives file and
-    line, if the file is invalid.
-    """
-    path = find_domain(domain) / FILE
-    if not path.is_file():
-        raise InputError(f"{path} does not exist; it defines what can be simulated (docs/forge-simulate.md)")
-    return read_yaml(path).parse(SimulationConfig)

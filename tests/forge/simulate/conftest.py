@@ -32,7 +32,7 @@ def domain() -> Domain:
 
 @pytest.fixture(scope="session")
 def config() -> SimulationConfig:
-    from robogaze.forge.simulate.simulation_config import load_simulation_config
+    from robogaze.forge.simulate.load_config import load_simulation_config
 
     return load_simulation_config("robot")
 

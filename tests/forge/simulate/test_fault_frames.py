@@ -4,19 +4,22 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from making import make_clip
 
 pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze[forge]'")
 
+from robogaze.domains import Domain
+from robogaze.errors import InputError
 from robogaze.forge.simulate import EDITS
 from robogaze.forge.simulate.arm import Vector
 from robogaze.forge.simulate.checks import visibility_problem
 from robogaze.forge.simulate.clip_spec import ClipSpec, PlacedFault
-from robogaze.forge.simulate.fault_event import conditions
+from robogaze.forge.simulate.fault_event import MeasuredFault, conditions, event_of
 from robogaze.forge.simulate.fault_frames import FaultFrames, act_frames, changes_picture, measure
 from robogaze.forge.simulate.playback import PlaybackEdit, Renderer
 from robogaze.forge.simulate.recorded_setup import RecordedSetup
 from robogaze.forge.simulate.scene_sampler import DrawRejected
-from robogaze.forge.simulate.simulation_config import Act, SeverityRule, SimulatedFault
+from robogaze.forge.simulate.simulation_config import Act, SeverityRule, SimulatedFault, SimulationConfig
 
 CLEAN = {"change_light", "move_lamp", "go_round"}
 FAULT = SimulatedFault(type="wobble", make="hover", severity=(SeverityRule(level=3),), description="d", evidence="e")
@@ -118,6 +121,22 @@ def test_an_act_is_given_by_the_phases_of_its_subtask(spec: ClipSpec) -> None:
     assert act_frames(recording, Act(since="approach", most_s=1.0), 0, first["carry"]) == tuple(
         range(first["carry"] - 16, first["carry"])
     )
+
+
+def test_a_behaviour_without_an_act_is_an_error(spec: ClipSpec, renderer: Renderer) -> None:
+    with pytest.raises(InputError, match="the fault hover is a behaviour and needs 'act'"):
+        measure(renderer, spec, PlacedFault(FAULT, (), {}, frozenset()))
+
+
+def test_a_placeholder_that_a_fault_does_not_fill_in_is_an_error(
+    config: SimulationConfig, domain: Domain, spec: ClipSpec
+) -> None:
+    fault = next(fault for fault in config.faults if fault.make == "hover").with_(evidence="the {asked} is in the air")
+    placed = PlacedFault(fault, (), {}, frozenset(), edit=PlaybackEdit())
+    measured = MeasuredFault(placed, FaultFrames((1,), (1,), frozenset()), ())
+    message = "hover: unknown field {asked} in 'the {asked} is in the air'; known: Phase, an_object, "
+    with pytest.raises(InputError, match=message):
+        event_of(config, domain, make_clip(), spec, measured, 1)
 
 
 def test_conditions_of_severity(spec: ClipSpec, renderer: Renderer) -> None:

@@ -1,23 +1,28 @@
 """simulate.yaml and its taxonomy."""
 
+import re
+import shutil
+from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
-from string import Formatter
 from typing import get_args
 
 import numpy as np
 import pytest
-from pydantic import ValidationError
+from domains.folders import change
 
 pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze[forge]'")
 
 from robogaze.domains import Domain
-from robogaze.errors import InputError
-from robogaze.forge.simulate import BEHAVIOURS, EDITS
+from robogaze.domains.resources import resource_folder
+from robogaze.errors import DomainError, InputError
+from robogaze.forge.simulate import BEHAVIOURS, EDITS, load_config
+from robogaze.forge.simulate.load_config import load_simulation_config
 from robogaze.forge.simulate.objects import SimulatedObject
 from robogaze.forge.simulate.scene import SURFACES, build_scene
 from robogaze.forge.simulate.scene_sampler import ClipRequest, sample_scene
 from robogaze.forge.simulate.simulation_config import (
+    FILE,
     Links,
     SeverityRule,
     SimulatedFault,
@@ -26,18 +31,12 @@ from robogaze.forge.simulate.simulation_config import (
     Variation,
     Way,
     WorldConfig,
-    load_simulation_config,
 )
 from robogaze.forge.simulate.tasks import Subtask
+from robogaze.registry import Registry
 
-NAMES = {"object", "goal", "into", "hand", "phase", "Phase", "an_object", "other", "an_other", "part", "asked"}
-
-
+BUILT_IN = resource_folder("taxonomy") / "robot"
 FITTED = ("first", "second", "third", "fourth", "fifth")
-
-
-def names_in(sentence: str) -> set[str]:
-    return {name for _, name, _, _ in Formatter().parse(sentence) if name}
 
 
 def test_every_type_of_the_taxonomy_can_be_simulated(config: SimulationConfig, domain: Domain) -> None:
@@ -47,24 +46,60 @@ def test_every_type_of_the_taxonomy_can_be_simulated(config: SimulationConfig, d
 def test_every_make_is_an_edit_or_a_behaviour(config: SimulationConfig) -> None:
     assert all(EDITS.load(name) for name in EDITS.names())
     assert all(BEHAVIOURS.load(name) for name in BEHAVIOURS.names())
-    with pytest.raises(ValidationError, match="make: unknown wobble; known: "):
-        config.with_(clean=(*config.clean, Variation(make="wobble")))
-    assert set(config.second_faults) <= {fault.make for fault in config.faults}
 
 
-def test_secondary_dimensions_and_tasks_of_a_fault_exist(config: SimulationConfig, domain: Domain) -> None:
-    for fault in config.faults:
-        assert set(fault.secondary) <= set(domain.dimensions) - {domain.dimension_of[fault.type]}, fault.make
-    negatives = [negative for hard in config.difficulties.values() for negative in hard.negatives.values()]
-    for variation in (*config.faults, *config.clean, *negatives):
-        assert set(variation.tasks) <= set(config.tasks), variation.make
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("    make: hover\n", "    make: hovr\n", "make: 'hovr' is not in EDITS or BEHAVIOURS; register it in "),
+        ("    make: hover\n", "    make: hovr\n", "; did you mean hover?"),
+        ("- {make: move_lamp}", "- {make: move_lmap}", "'move_lmap' is not in EDITS or BEHAVIOURS"),
+        ("- type: object_floating", "- type: object_flaoting", "type: 'object_flaoting' is not in the taxonomy"),
+        ("    type: task_incompletion", "    type: incomplete", "outcomes.not_done.type: 'incomplete' is not in"),
+        ("secondary: [visual_quality]", "secondary: [visual]", "'visual' is not a dimension of the domain"),
+        ("secondary: [visual_quality]", "secondary: [task_progress]", "or is the fault's own"),
+        ("since: hold, after", "since: hodl, after", "act: there is no phase 'hodl'; there are: approach, "),
+        ("tasks: [place, two, careful]", "tasks: [plcae, two]", "tasks: there is no task 'plcae'; there are: "),
+        ("{make: retry, tasks: [place, stack], c", "{make: retry, tasks: [plcae], c", "retry.tasks: there is no"),
+        ("second_faults: [defocus", "second_faults: [defcous", "second_faults: there is no fault 'defcous'"),
+        ("sides: {left: blue", "sides: {left: bleu", "sides: there is no colour 'bleu'; there are: black, "),
+        ("[cube, block, can, cup,", "[cub, block, can,", "tasks.push.objects: there is no shape 'cub'; there are: "),
+        ("    goals: [mat, pad]", "    goals: [mta]", "tasks.push.goals: there is no shape 'mta'; there are: "),
+        ("    objects: [bottle, cup,", "    objects: [bottel, cup,", "fifth.objects: there is no object or goal"),
+        ("    objects: [bottle, cup, carton, book, basket,", "    objects: [cup,", "name at least two objects and two"),
+        (
+            "    objects: [bottle, cup, carton, book, basket, plate, pad]",
+            "    objects: [ball, slab, tray, bowl]",
+            "worlds.fifth.objects: nothing is left for tasks.two; name more",
+        ),
+        ("there is air under the {object}", "there is air under the {objekt}", "evidence: unknown field {objekt}"),
+        ("{Phase}, the {object} rises", "{Phase}, the {object rises", "description: is not a valid format string"),
+        ("on the {goal1}.", "on the {goal2}.", "tasks.stack.instruction: unknown field {goal2}; known: goal1, "),
+        ("while the {hand} holds", "while the {other} holds", "phases.hold: unknown field {other}; known: goal, "),
+        ('"Then, {instruction}"', '"Then, {sentence}"', "chain.next: unknown field {sentence}; known: instruction"),
+        ("{side} {part}", "{side} {limb}", "arm_of_side: unknown field {limb}; known: part, side"),
+        ("The clip ends while the gripper", "The clip ends {phase} while the gripper", "held.description: unknown"),
+    ],
+)
+def test_a_mistake_is_named_with_its_line(tmp_path: Path, old: str, new: str, message: str) -> None:
+    text, folder = (BUILT_IN / FILE).read_text(), changed(tmp_path, old, new)
+    with pytest.raises(DomainError, match=re.escape(message)) as error:
+        load_simulation_config(folder)
+    assert error.value.line == 1 + text[: text.index(old)].count("\n")
 
 
-def test_descriptions_use_known_names(config: SimulationConfig) -> None:
-    for fault in config.faults:
-        assert names_in(fault.description) | names_in(fault.evidence) <= NAMES, fault.make
-    for phase in config.phases.values():
-        assert names_in(phase) <= {"hand", "object", "goal"}
+def test_a_change_of_another_package_may_add_placeholders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = {name: path for name, path in EDITS.own.items() if name != "hover"}
+    monkeypatch.setattr(Registry, "_others", lambda registry: {"hover": None})
+    monkeypatch.setattr(load_config, "EDITS", replace(EDITS, own=own))
+    load_simulation_config(changed(tmp_path, "there is air under the {object}", "there is air under the {objekt}"))
+
+
+def changed(tmp_path: Path, old: str, new: str) -> Path:
+    """A copy of the domain's folder with one text of simulate.yaml replaced."""
+    folder = shutil.copytree(BUILT_IN, tmp_path / BUILT_IN.name)
+    change(folder / FILE, old, new)
+    return folder
 
 
 def test_worlds_are_disjoint_subsets_of_all_surroundings(config: SimulationConfig) -> None:
@@ -161,14 +196,6 @@ def test_selected_tasks_keep_their_variations_in_order(config: SimulationConfig)
         "detour",
     }
     assert config.with_tasks([]) is config
-
-
-def test_a_task_that_names_what_is_not_there_is_refused(config: SimulationConfig) -> None:
-    name, task = next((name, task) for name, task in config.tasks.items() if task.goals)
-    data = config.model_dump(mode="json")
-    data["tasks"][name]["objects"] = [*task.objects, "nothing"]
-    with pytest.raises(ValidationError, match=f"tasks.{name}: there is no nothing; there are: "):
-        SimulationConfig.model_validate(data)
 
 
 def test_the_first_severity_rule_whose_conditions_hold_decides() -> None:
