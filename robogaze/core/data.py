@@ -30,7 +30,9 @@ def first_fault(error: ValidationError) -> tuple[tuple[str | int, ...], str]:
     )
     if detail["type"] == "extra_forbidden":
         return detail["loc"], "unknown key"
-    return detail["loc"], detail["msg"].removeprefix("Value error, ")
+    message = detail["msg"].removeprefix("Value error, ")
+    # A file has lists, which become tuples.
+    return detail["loc"], message.replace("a valid tuple", "a list").replace("Tuple should", "List should")
 
 
 def dotted(path: tuple[str | int, ...]) -> str:

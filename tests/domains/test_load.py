@@ -298,7 +298,7 @@ _PIPELINE = "pipelines/specialists.yaml"
         (_TAXONOMY, "id: disappearance", "id: Dis appearance", "dimensions.0.types.0.id: String should match"),
         (_TAXONOMY, "severity: 4", "severity: 6", "dimensions.0.types.0.severity: Input should be less than or equal"),
         (_TAXONOMY, "# needs: [instruction]", "needs: [luck] #", "dimensions.0.needs.0: Input should be 'instruction'"),
-        (_TAXONOMY, _CUES, "cues: []", "dimensions.0.types.0.cues: Tuple should have at least 1 item"),
+        (_TAXONOMY, _CUES, "cues: []", "dimensions.0.types.0.cues: List should have at least 1 item"),
         (_TAXONOMY, "covers: appearance", "covers: all #", "dimensions.0.types.0.span.covers: Input should be"),
         (_TAXONOMY, "          ends: the", "          # ends: the", "dimensions.0.types.0.span.ends: Field required"),
         (_TAXONOMY, "level: 2, name: minor", "level: 3, name: minor", "the rubric needs the levels 1, 2, 3, 4 and 5"),

@@ -46,6 +46,7 @@ def test_a_valid_file_becomes_a_record() -> None:
             5,
             "cups.0.sizes.1: Input should be a valid int",
         ),
+        ("cups:\n  - colour: red\n    sizes: big\n", 3, "cups.0.sizes: Input should be a list"),
         ("cups:\n  - colour: red\n  - {}\n", 3, "cups.1.colour: Field required"),  # the line of what lacks it
         ("cups:\n  - colour: red\n    colour: blue\n", 3, "colour: this key is repeated"),
         ("cups:\n  - {colour: red, colour: blue}\n", 2, "colour: this key is repeated"),

@@ -401,5 +401,5 @@ def test_an_invalid_classifier_is_refused_with_file_and_line(tmp_path: Path) -> 
     file = tmp_path / "kitchen" / "classifiers" / "odd.yaml"
     file.parent.mkdir()
     file.write_text("classifies: luma\nfeatures: []\nclasses: []\n")
-    with pytest.raises(ValueError, match=r"odd\.yaml:2: features: Tuple should have at least 1 item"):
+    with pytest.raises(ValueError, match=r"odd\.yaml:2: features: List should have at least 1 item"):
         Measure(classifiers=("odd",)).check(load_domain(tmp_path / "kitchen"))
