@@ -38,9 +38,13 @@ class Visit:
     def expect(self, condition: Callable[[], bool], message: str = "the condition did not come true") -> None:
         """Wait until a condition holds, because the page is drawn after the address, the data or the video change."""
         deadline = perf_counter() + WAIT_S
-        while not condition():
-            assert perf_counter() < deadline, message
-            sleep(0.01)
+        try:
+            while not condition():
+                assert perf_counter() < deadline, message
+                sleep(0.01)
+        except Exception as error:
+            error.add_note(f"errors of the page: {self.problems}")
+            raise
 
     def place(self, selector: str, found: str = "true") -> dict[str, float]:
         """The box of the first match of a selector, once it is drawn and the condition `found` on `box` holds.
@@ -96,7 +100,10 @@ Opener = Callable[..., Visit]
 
 @contextmanager
 def visits(browser: Any) -> Iterator[Opener]:
-    """Opens pages from disk. At the end, no page may have an error or a request to another place."""
+    """Opens pages from disk. No page may have an error when it is opened.
+
+    At the end, no page may have an error or a request to another place.
+    """
     contexts = []
     opened: list[Visit] = []
 
@@ -106,11 +113,14 @@ def visits(browser: Any) -> Iterator[Opener]:
         contexts.append(context)
         visit = Visit(context.new_page())
         opened.append(visit)
+        errors: list[str] = []
         visit.page.on("console", lambda message: visit.problems.append(message.text))
         visit.page.on("pageerror", lambda error: visit.problems.append(str(error)))
+        visit.page.on("pageerror", lambda error: errors.append(str(error)))
         visit.page.on("dialog", lambda dialog: visit.problems.append(f"dialog: {dialog.message}"))
         visit.page.on("request", lambda request: visit.requests.append(request.url))
         visit.page.goto(f"{path.as_uri()}{hash_}")
+        assert not errors, f"the page does not load: {errors}"
         return visit
 
     yield open_page
@@ -118,5 +128,5 @@ def visits(browser: Any) -> Iterator[Opener]:
     outside = [url for visit in opened for url in visit.requests if not url.startswith(("file:", "data:", "blob:"))]
     for context in contexts:
         context.close()
-    assert problems == []
-    assert outside == []
+    assert not problems, f"errors of the pages: {problems}"
+    assert not outside, f"requests to other places: {outside}"
