@@ -53,6 +53,12 @@ def _range(context: click.Context, parameter: click.Parameter, text: str | None)
     help="Simulate only this event type. Repeat the option to simulate several types.",
 )
 @click.option(
+    "--only",
+    multiple=True,
+    metavar="NAME",
+    help="Simulate only this fault, named by its `make` in simulate.yaml. Repeat the option for several faults.",
+)
+@click.option(
     "--tasks",
     multiple=True,
     metavar="NAME",
@@ -90,6 +96,7 @@ def simulate(
     clips: int,
     seed: int,
     types: tuple[str, ...],
+    only: tuple[str, ...],
     tasks: tuple[str, ...],
     clean_share: float,
     seconds: tuple[float, float] | None,
@@ -120,7 +127,7 @@ def simulate(
     from robogaze.forge.simulate.simulated_dataset import SimulationPlan, select_types, simulate_clips
 
     name = domain or default_domain()
-    config = load_simulation_config(name).with_tasks(tasks)
+    config = load_simulation_config(name).with_tasks(tasks).with_faults(only)
     config.world(world)  # an unknown name is an error before anything is written
     if difficulty is not None:
         config.difficulty(difficulty)

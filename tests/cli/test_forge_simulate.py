@@ -56,6 +56,18 @@ def test_tasks_are_selected_and_an_unknown_one_is_refused(tmp_path: Path, render
     assert not (tmp_path / "x").exists()
 
 
+def test_a_fault_is_selected_by_its_name_and_an_unknown_one_is_refused(tmp_path: Path, renderer: None) -> None:
+    args = ["--clips", "1", "--clean-share", "0", "--size", "64x64", "--fps", "8", "--only", "smear", "--json"]
+    done = CliRunner().invoke(simulate, [*args, "--out", str(tmp_path / "made")], catch_exceptions=False)
+    assert json.loads(done.stdout)["types"] == {"blur": 1}
+    (truth,) = (tmp_path / "made" / "truth.jsonl").read_text().splitlines()
+    assert [fault["make"] for fault in json.loads(truth)["faults"]] == ["smear"]
+    refused = ["--out", str(tmp_path / "x"), "--tasks", "press", "--only", "miss"]
+    with pytest.raises(InputError, match="no fault 'miss' can be simulated in press; these faults can: give_up, "):
+        CliRunner().invoke(simulate, [*args, *refused], catch_exceptions=False)
+    assert not (tmp_path / "x").exists()
+
+
 def test_a_missing_simulator_is_named_with_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mujoco", None)
     with pytest.raises(MissingExtra, match=r"pip install 'robogaze\[forge\]'"):

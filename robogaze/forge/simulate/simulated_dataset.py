@@ -60,6 +60,7 @@ class SimulationPlan:
             "simulator": f"mujoco {SIMULATOR}",
             "clips": self.clips,
             "types": list(self.types),
+            "faults": list(dict.fromkeys(fault.make for fault in context.config.faults)),
             "tasks": list(context.config.tasks),
             "clean_share": self.clean_share,
             "twins": self.twins,

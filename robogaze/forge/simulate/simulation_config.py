@@ -298,6 +298,15 @@ class SimulationConfig(Data):
             raise InputError(f"no {'fault' if clean else 'clean variation'} is possible in {', '.join(tasks)}")
         return self.with_(tasks=kept, clean=clean, faults=faults)
 
+    def with_faults(self, makes: Collection[str]) -> "SimulationConfig":
+        """The configuration with only the faults that one of these changes makes (all if empty). Raises InputError."""
+        known = tuple(dict.fromkeys(fault.make for fault in self.faults))
+        for make in makes:
+            if make not in known:
+                where = f" in {', '.join(self.tasks)}"
+                raise InputError(f"no fault {make!r} can be simulated{where}; these faults can: {', '.join(known)}")
+        return self.with_(faults=[fault for fault in self.faults if fault.make in makes]) if makes else self
+
     def world(self, name: str | None) -> WorldConfig:
         """The world with this name; if the name is None, the world with everything. Raises InputError."""
         if name is None:
