@@ -50,7 +50,7 @@ class FaultFrames:
 
         If something appears, the annotation ends `plain_s` after the thing is fully there; an appearance of at most
         _BRIEF_S is annotated as a whole. The annotation of a change, or of an act with a lasting result, ends when the
-        change or the act is complete.
+        change or the act is complete, even if the change is undone later.
         """
         lasting = self.shown[-1] == frame_count - 1
         if covers == "appearance":

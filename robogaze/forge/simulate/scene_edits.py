@@ -70,7 +70,10 @@ def melt(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
 def _reshaped(
     recorded: RecordedSetup, obj: str, change: Matrix, first: int, last: int, ramp: int, back: bool
 ) -> PlaybackEdit:
-    """Transform an object by a matrix about its base, growing over `ramp` frames."""
+    """Transform an object by a matrix about its base, growing over `ramp` frames.
+
+    With `back`, the object returns to its shape; with a ramp of 1, half of the change is left in the last frame.
+    """
     start = recorded.recording.scene.qpos_start(obj)
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:

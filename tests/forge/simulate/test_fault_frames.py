@@ -99,6 +99,7 @@ BRIEF = FaultFrames((50, 51, 52), (50,), frozenset())
         ("appearance", LASTING, (50, 60)),  # until it is plain, half a second after it is complete
         ("appearance", BRIEF, (50, 53)),  # all of what comes and goes at once
         ("change", LASTING, (50, 55)),
+        ("change", PASSING, (50, 55)),  # without the way back
         ("act", LASTING, (50, 55)),  # its result lasts
         ("act", PASSING, (50, 80)),
         ("state", LASTING, (50, 100)),
