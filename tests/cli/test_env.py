@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from shutil import copytree
 
+import pytest
 from interactive.builder.scripted_vault import SLOT, STALE, entry, script, studio
 
 from cli.running import Shell

@@ -66,7 +66,11 @@ def test_every_make_is_an_edit_or_a_behaviour(config: SimulationConfig) -> None:
         ("[cube, block, can, cup,", "[cub, block, can,", "tasks.push.objects: there is no shape 'cub'; there are: "),
         ("    goals: [mat, pad]", "    goals: [mta]", "tasks.push.goals: there is no shape 'mta'; there are: "),
         ("    objects: [bottle, cup,", "    objects: [bottel, cup,", "fifth.objects: there is no object or goal"),
-        ("    objects: [bottle, cup, carton, book, basket,", "    objects: [cup,", "a world needs at least two objects and two"),
+        (
+            "    objects: [bottle, cup, carton, book, basket,",
+            "    objects: [cup,",
+            "a world needs at least two objects and two",
+        ),
         (
             "    objects: [bottle, cup, carton, book, basket, plate, pad]",
             "    objects: [ball, slab, tray, bowl]",
