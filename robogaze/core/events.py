@@ -15,6 +15,14 @@ Severity = Annotated[int, Field(ge=1, le=5)]
 
 HypothesisVerdict = Literal["accepted", "rejected", "merged", "unverified"]
 
+TOO_UNCERTAIN = "too uncertain for an event: "
+"""The beginning of the reason of a rejected hypothesis that was measured, but is too uncertain to be an event. Notes of
+a report begin with it too, capitalised.
+"""
+
+NOT_MEASURED = "Not measured: "
+"""The beginning of a report's note on frames in which something could not be measured (docs/reports.md)."""
+
 
 class Box(Data):
     """A rectangle in a view, in fractions of the view's width and height from the top left corner; never empty."""

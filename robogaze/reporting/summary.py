@@ -11,15 +11,11 @@ from functools import cached_property
 from typing import Generic, TypeVar, get_args
 
 from robogaze.core.coverage import COVERED, CoverageState
+from robogaze.core.events import NOT_MEASURED, TOO_UNCERTAIN
 from robogaze.core.report import Report, Status, Unreadable, Verdict
 from robogaze.core.report_summary import ReportSummary
 from robogaze.domains import Domain
 from robogaze.reporting.wording import Total, amount, count, listed, money
-
-UNMEASURED = "Not measured: "
-"""The start of a note on frames in which something could not be measured (docs/reports.md)."""
-ONLY_EVIDENCE = "Too uncertain for an event: "
-"""The start of a note on a measurement that makes no event."""
 
 Counted = TypeVar("Counted", Report, ReportSummary)
 
@@ -209,7 +205,7 @@ def _where(summary: AnySummary, state: str) -> list[str]:
 
 def unmeasured(summary: AnySummary) -> str:
     """A sentence that says in how many clips some frames could not be measured. It is empty if there are none."""
-    gaps = [sum(note.startswith(UNMEASURED) for note in report.notes) for report in summary.reports]
+    gaps = [sum(note.startswith(NOT_MEASURED) for note in report.notes) for report in summary.reports]
     if not any(gaps):
         return ""
     clips = f"{sum(number > 0 for number in gaps)} of {count(len(gaps), 'clip')} with a report"
@@ -223,7 +219,8 @@ def only_evidence(summary: AnySummary) -> str:
     """A sentence that says in how many clips a measurement is too uncertain to be an event. It is empty if there are
     none.
     """
-    number = sum(any(note.startswith(ONLY_EVIDENCE) for note in report.notes) for report in summary.reports)
+    start = TOO_UNCERTAIN.capitalize()
+    number = sum(any(note.startswith(start) for note in report.notes) for report in summary.reports)
     if not number:
         return ""
     clips = f"{number} of {count(len(summary.reports), 'clip')} with a report"

@@ -26,7 +26,7 @@ from robogaze.core import events
 from robogaze.core.clip import Clip
 from robogaze.core.coverage import Coverage, CoverageState
 from robogaze.core.data import Data, Fraction
-from robogaze.core.events import Hypothesis, Name
+from robogaze.core.events import NOT_MEASURED, TOO_UNCERTAIN, Hypothesis, Name
 from robogaze.core.report import Failure
 from robogaze.core.time import RESOLUTION
 from robogaze.domains import Domain
@@ -49,12 +49,6 @@ from robogaze.stages.base import InvalidParameter, Stage
 from robogaze.stages.client import ModelClient
 from robogaze.stages.context import Context, Slot
 from robogaze.stages.event_rule import EventRule
-
-NOT_MEASURED = "Not measured: "
-"""The beginning of a note on a measurement gap, by which such notes are counted."""
-
-UNCERTAIN = "Too uncertain for an event: "
-"""The beginning of a note on findings that are too uncertain for an event."""
 
 _SPANS_SHOWN = 3
 
@@ -150,7 +144,7 @@ class Measure(Stage):
         allowed = [(rule, gap) for rule, gap in self._worst_gaps(evidence) if self.unmeasured.allows(gap)]
         return (
             *(f"{domain.types[kind].name}: {limitation}." for kind, limitation in limitations.items() if limitation),
-            *(f"{UNCERTAIN}{name}. {reason}." for name, reason in dict.fromkeys(uncertain)),
+            *(f"{TOO_UNCERTAIN.capitalize()}{name}. {reason}." for name, reason in dict.fromkeys(uncertain)),
             *(f"{text}." for _, text in _describe_gaps(allowed, evidence, domain)),
         )
 
@@ -240,7 +234,7 @@ class Measure(Stage):
                 hypothesis = _hypothesis(rule, finding, clip, domain)
                 yield hypothesis.with_(reason=f"not explained by: {tried}") if tried else hypothesis
         for rule, finding in self._uncertain(evidence):
-            reason = f"too uncertain for an event: {rule.report_only}"
+            reason = f"{TOO_UNCERTAIN}{rule.report_only}"
             yield _hypothesis(rule, finding, clip, domain).with_(verdict="rejected", reason=reason)
         for rule in self.rules:
             for explained in explained_findings(rule, evidence):

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from robogaze.core.annotation import FIELDS
 from robogaze.core.clip import Clip
-from robogaze.core.events import Box, Hypothesis
+from robogaze.core.events import TOO_UNCERTAIN, Box, Hypothesis
 from robogaze.core.key_frames import key_frames, pictures_to_show
 from robogaze.core.pictures import PictureSettings
 from robogaze.core.report import Provenance, Report, Status, Unreadable, Verdict
@@ -246,14 +246,10 @@ def _media(page: ClipPage, domain: Domain) -> dict[str, Any]:
     }
 
 
-_EVIDENCE_ONLY = "too uncertain for an event: "
-"""The start of the reason of a hypothesis that was measured but is too uncertain to be an event."""
-
-
 def _verdict(hypothesis: Hypothesis) -> dict[str, str]:
     """The verdict on a hypothesis as the page shows it: undecided if it is neither an event nor ruled out."""
-    if hypothesis.reason.startswith(_EVIDENCE_ONLY):
-        why = hypothesis.reason.removeprefix(_EVIDENCE_ONLY)
+    if hypothesis.reason.startswith(TOO_UNCERTAIN):
+        why = hypothesis.reason.removeprefix(TOO_UNCERTAIN)
         return {"verdict": "undecided", "reason": f"too uncertain to be an event: {why}"}
     verdict = "undecided" if hypothesis.verdict == "unverified" else hypothesis.verdict
     return {"verdict": verdict, "reason": hypothesis.reason}
