@@ -168,7 +168,7 @@ class SourceReader:
         """
         found = match_clip_ids(references, annotations)
         if found.by["sha256"] or found.by["stem"]:
-            self._warn(f"{label}: clips were matched to the references: {found}")
+            self._warn(f"{label}: clips were matched to those of the other annotations: {found}")
         return list(found.annotations)
 
     def _warn(self, message: str) -> None:

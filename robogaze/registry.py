@@ -43,7 +43,7 @@ class Registry(Generic[Part]):
         """Import a part.
 
         Raises InputError for an unknown name, for a name that two packages register, for an entry point that cannot be
-        imported, and for a path that its module does not have.
+        imported, and for a path with an attribute that its module does not have.
         """
         points = {point.value: point for point in self._points() if point.name == name}
         paths = {*((self.own[name],) if name in self.own else ()), *points}

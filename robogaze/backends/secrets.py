@@ -23,7 +23,7 @@ def api_key(name: str, url: str | None, variable: str | None, environ: Mapping[s
     not set.
 
     OPENAI_API_KEY is sent to OpenAI only, unless the user gives it as `variable`. Raises InputError if a required key
-    is not set, is empty or is not a valid key.
+    is not set or is empty, and if a key is not valid.
     """
     if variable is not None:
         if variable not in environ:

@@ -123,7 +123,7 @@ class EventLabels:
 
     @classmethod
     def of(cls, runs: Sequence[Run]) -> "EventLabels":
-        """The dimensions and types that occur in these runs."""
+        """The dimensions and types of these runs' events, and the dimensions that were looked for."""
         annotations = [annotation for run in runs for annotation in run.annotations.values()]
         dimensions = {
             name for annotation in annotations for name in (*dimensions_of(annotation), *(annotation.looked_for or ()))

@@ -74,7 +74,9 @@ class JudgedPlay:
         return {report.bug for report in self.reports if report.bug is not None}
 
     def until(self, step: int) -> "JudgedPlay":
-        """The play without the reports whose evidence was completed only after this step."""
+        """The play with only the reports whose evidence was complete by this step. Reports without a step are left
+        out.
+        """
         assert self.of.annotation is not None
         spans = [report.spans for report in self.of.reports]
         early = [number for number, shown in enumerate(spans) if shown and shown[-1].end <= step + 1]

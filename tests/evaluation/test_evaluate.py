@@ -111,7 +111,7 @@ def test_what_was_read_in_a_special_way_is_logged(tmp_path: Path, caplog: pytest
     path.write_text("".join(json.dumps({**line, "clip": {**line["clip"], "id": f"x-{number}"}}) + "\n"
                             for number, line in enumerate(lines)))  # fmt: skip
     result = evaluate(path, DEMO, FEW)
-    assert caplog.messages == ["renamed: clips were matched to the references: 10 by sha256"]
+    assert caplog.messages == ["renamed: clips were matched to those of the other annotations: 10 by sha256"]
     assert result.systems[0].macro["desc_f1"].value == 1.0
 
 
