@@ -42,8 +42,8 @@ class Registry(Generic[Part]):
     def load(self, name: str) -> Part:
         """Import a part.
 
-        Raises InputError for an unknown name, for a name that two packages register, for an entry point that cannot be
-        imported, and for a path with an attribute that its module does not have.
+        Raises InputError for an unknown name, for a name that two packages register, and for an entry point that cannot
+        be imported.
         """
         points = {point.value: point for point in self._points() if point.name == name}
         paths = {*((self.own[name],) if name in self.own else ()), *points}
@@ -55,12 +55,7 @@ class Registry(Generic[Part]):
                 f"{self.kind}: {name!r} is registered as {' and as '.join(sorted(paths))}; uninstall one package"
             )
         path = paths.pop()
-        if name not in self.own:
-            return cast(Part, self._of_package(points[path]))
-        try:
-            return cast(Part, _imported(path))
-        except AttributeError as error:
-            raise InputError(f"{self.kind}: {name!r} is registered as {path}, but {error}; correct its path") from error
+        return cast(Part, _imported(path) if name in self.own else self._of_package(points[path]))
 
     def _of_package(self, point: EntryPoint) -> object:
         try:
