@@ -34,10 +34,10 @@ class RunPlan:
     """The clips of a run, and which of them are to be scored.
 
     `clips` are all clips by id, in the order in which they were given; `finished` are the clips with a report; `tasks`
-    are the other clips, in the order in which they are scored. `repeated` are the files with the same content as an
-    earlier clip. `replaced` maps each clip whose report is out of date to what changed ("file" or "instruction"); these
-    clips are scored again. `added` are the ids that the run folder's manifest does not list, and `removed` are the ids
-    that only the manifest lists; both are empty for a new run.
+    are the other clips, in the order in which they are scored. `repeated` are the files that repeat an earlier clip:
+    the id and the content are the same. `replaced` maps each clip whose report is out of date to what changed ("file"
+    or "instruction"); these clips are scored again. `added` are the ids that the run folder's manifest does not list,
+    and `removed` are the ids that only the manifest lists; both are empty for a new run.
     """
 
     clips: Mapping[str, RunClip]

@@ -24,8 +24,8 @@ _NICE = 10
 
 @dataclass
 class ScoringProcess:
-    """The process that scores. `receive` is called with each line that the process prints; `fail` is called with a
-    message if the process fails.
+    """The process that scores. `receive` is called with each line of JSON that the process prints; `fail` is called
+    with a message if the process fails.
     """
 
     command: list[str]

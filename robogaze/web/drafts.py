@@ -1,8 +1,9 @@
 """What an annotator has saved for a clip, and what is wrong with it.
 
 A draft may be incomplete: an event may lack its dimension, type, spans or severity until the annotation is submitted.
-Spans start and end at multiples of 0.1 s, which is the resolution of the benchmark (RoboGaze, A.2.3). Two other kinds
-of times are also allowed: times of events that the annotation started with, and the end of the clip.
+Spans start and end at multiples of 0.1 s, which is the resolution of the benchmark (RoboGaze, A.2.3). Other
+times are allowed if they are times of events that the annotation started with or of a model's events under review, or
+if they are the end of the clip.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence

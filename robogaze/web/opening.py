@@ -98,6 +98,8 @@ def open_annotator(
         review, plan = run.name, plan_review(reviewed, options.sample, options.seed, run=run.as_posix())
         _keep_plan(store, review, plan)
         readable = {clip_id: readable[clip_id] for clip_id in plan.clips}
+    starts = given(options.start, options.annotators[0] if len(options.annotators) == 1 else None)
+    keys = given(options.calibration)
     # Only now, so that a call that fails does not decide the taxonomy of the store.
     store.setting("taxonomy", domain.ref.taxonomy)
     store.setting("domain", options.domain)
@@ -110,8 +112,8 @@ def open_annotator(
         annotators=options.annotators,
         now=now,
         per_clip=options.per_clip,
-        starts=given(options.start, options.annotators[0] if len(options.annotators) == 1 else None),
-        keys=given(options.calibration),
+        starts=starts,
+        keys=keys,
         reviewed=reviewed,
         review=review,
     )

@@ -1,6 +1,7 @@
 """Which clips are opened."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from making import make_clip
@@ -32,6 +33,16 @@ def test_clips_that_cannot_be_read_are_left_out_and_named(
 def test_clips_of_which_none_can_be_read_are_an_error(store: AnnotationStore, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="none of the 1 clips can be read; run robogaze dataset check to see why"):
         opened([ManifestEntry(path=tmp_path / "missing.mp4")], store)
+    assert store.settings() == {}, "another domain may be chosen"
+
+
+@pytest.mark.parametrize("option", ["start", "calibration"])
+def test_annotations_that_cannot_be_read_leave_the_taxonomy_open(
+    entries: list[ManifestEntry], store: AnnotationStore, tmp_path: Path, option: str
+) -> None:
+    given: dict[str, Any] = {option: tmp_path / "missing.json"}
+    with pytest.raises(InputError):
+        opened(entries, store, **given)
     assert store.settings() == {}, "another domain may be chosen"
 
 

@@ -1,7 +1,8 @@
 """The videos of a page: embedded if they are small in total, otherwise linked.
 
-A page shows a video only if its content is the scored content. The content of an embedded video is always compared,
-because a run folder may come from someone else. A linked video is read only if its size or modification time changed.
+A page shows a video only if its content is the scored content, as far as the SHA-256 of the scored file is known. The
+content of an embedded video is always compared, because a run folder may come from someone else. A linked video is read
+only if its size or modification time is not that of the scored file.
 """
 
 import os

@@ -35,7 +35,7 @@ _MAX_EVENTS = 12
 class DirectVariables(TypedDict):
     """The variables of every prompt that the parameter `prompt` can select: the taxonomy and its conventions.
 
-    If `boxes` is set, the answer gives the place of each fault, as a box in one of the `views`.
+    If `boxes` is set, the answer gives the place of each fault that has one, as a box in one of the `views`.
     """
 
     dimensions: tuple[Dimension, ...]

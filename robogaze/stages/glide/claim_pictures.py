@@ -1,6 +1,7 @@
 """The pictures from which a claim is judged.
 
-around   the samples from one second before the claim to one second after it, also in neighbouring windows, on one sheet
+around   the samples from one second before the claim to one second after it (at most MOST_FRAMES), also in neighbouring
+         windows, on one sheet
 start    the frames from the last sample before the claim to its first sample (at most MOST_FRAMES, evenly spaced), cut
          to the claim's place if it is known
 end      the frames from the claim's last sample to the first sample after it, chosen and cut in the same way

@@ -13,9 +13,9 @@ not in doubt, when it asks for nothing more after the debate, or after `max_step
 if its confidence reaches `min_confidence`. All investigations take their steps in parallel, so a clip takes no more
 rounds than its longest investigation.
 
-The ruling "normal" needs an ordinary explanation that frames of this clip support. The judge can give this ruling even
-if nothing that the claim describes is visible. The judge is not given the confidence of the claim. The prompts of both
-sides declare their answers in front matter.
+If the judge sees what the claim describes, the ruling "normal" needs an ordinary explanation that frames of this clip
+support. If nothing of it is visible, the ruling needs no explanation. The judge is not given the confidence of the
+claim. The prompts of both sides declare their answers in front matter.
 
 Undecided hypotheses are not accepted. If the judge never has enough evidence, or if a query has no answer, the
 hypothesis stays unverified, and the report lists a failure with the reason.

@@ -6,9 +6,9 @@ event, and the other hypotheses are merged into it.
 
 Then each event is followed backward and forward, window by window, as long as a model still sees it. An edge is not
 followed if the judge has seen it. This is the case if the judge was shown frames before the start (or after the end) of
-the event and did not say that the event is visible in them. If following has moved an edge, one more query makes the
-edge exact. This query shows every frame between the last frame without the event and the first frame with the event. An
-event that is visible several times has several spans.
+the event and did not say that the event is visible in them. If following has moved an edge, one more query refines the
+edge. This query shows the frames from the last sampled frame without the event to the first sampled frame with the
+event (at most `edges.MOST_FRAMES`, evenly spaced). An event that is visible several times has several spans.
 
 All events are followed in parallel: each round queries the next window at every edge that may lie further out. A query
 without an answer is a failure; what is already known is kept.

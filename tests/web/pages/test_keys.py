@@ -37,7 +37,9 @@ def arrive(editor: Window) -> None:
 
 
 def go_to_one_second(editor: Window) -> None:
-    """If a second seek comes before the first ends, Chromium now and then never ends a third to the first's time."""
+    """Wait for the end of each seek: if a second seek begins earlier, a third seek, to the time of the first, sometimes
+    never ends in Chromium.
+    """
     for key in ("Home", "Shift+ArrowRight"):
         editor.press(key)
         arrive(editor)
