@@ -73,7 +73,7 @@ def pytest_xdist_auto_num_workers() -> int | None:
     """Half as many workers again as there are cores: for half of their time tests wait for a process, a server or a
     page.
     """
-    cores = len(os.sched_getaffinity(0))
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return None if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else cores + cores // 2
 
 
