@@ -1,8 +1,8 @@
 """Rules over signals. Each rule indicates an event type, and its findings may have a confidence.
 
-The confidence of a finding comes from counts on clips with known events. It is the share of correct findings among
-those findings of the rule whose peaks are at least as extreme as the peak of this finding. Without such counts, a
-finding has no confidence (None).
+The confidence of a finding comes from counts on clips with known events. The findings of the rule in these clips are
+divided into steps by their peaks. The confidence is the share of correct findings in the step that the peak of this
+finding reaches. Without such counts, a finding has no confidence (None).
 """
 
 from itertools import pairwise
@@ -16,7 +16,7 @@ from robogaze.evidence import SignalRule
 
 
 class ConfidenceStep(Data):
-    """The number of correct findings among the findings whose peak reached `peak`."""
+    """The number of correct findings among the findings whose peak reached `peak` but not the next step."""
 
     peak: float
     correct: int = Field(ge=0)
