@@ -88,7 +88,7 @@ class PromptRanking:
 
     @property
     def decided_by_id(self) -> bool:
-        """Whether the last kept candidate and the first candidate that is not kept differ only in their clip ids."""
+        """Whether only the clip ids decide that the last kept candidate comes before the first that is not kept."""
         if not 0 < self.wanted < len(self.ranked):
             return False
         last, first = self.ranked[self.wanted - 1], self.ranked[self.wanted]

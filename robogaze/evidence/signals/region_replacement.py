@@ -147,8 +147,8 @@ class RegionReplacement:
         self._past.extend((frame, region) for region in regions if region.strength >= _REMEMBERED)
 
     def finish(self) -> ViewSignals:
-        """Series over all frames. Values are NaN in frames that could not be examined; the details are also NaN in
-        frames without a replacement.
+        """Series over all frames. Values are NaN in frames that could not be examined. In frames without a replacement,
+        the details are also NaN, but the counterpart is 0. `moving_share` has one value for the whole clip.
         """
         for changes, place in self._recent.remaining():
             self._examine(changes, place)

@@ -72,7 +72,8 @@ def _reshaped(
 ) -> PlaybackEdit:
     """Transform an object by a matrix about its base, growing over `ramp` frames.
 
-    With `back`, the object returns to its shape; with a ramp of 1, half of the change is left in the last frame.
+    With `back`, the object returns to its shape, unless the edit lasts to the end of the clip; with a ramp of 1, half
+    of the change is left in the last frame of the edit.
     """
     start = recorded.recording.scene.qpos_start(obj)
 
@@ -197,7 +198,7 @@ def _during(recorded: RecordedSetup, rng: Generator, lasting_share: float = 0.4)
 
 
 def lose_part(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """A part of the arm disappears. If the hand holds an object, the object stays where it is, in mid-air."""
+    """A part of the arm disappears. An object in the hand is not affected: it moves on, in mid-air."""
     side, part = _side(recorded, rng), list(_PARTS)[rng.integers(len(_PARTS))]
     bodies = tuple(f"{side}{name}" for name in _PARTS[part])
     first, last = _during(recorded, rng)
