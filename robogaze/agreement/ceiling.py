@@ -8,10 +8,10 @@ judge. A clip with a failed judgement is excluded. The bounds give the values fo
 unrelated, or all failed pairs describe the same event.
 
 The ceiling pools all annotators: `macro` is the mean over all pairs of annotator and clip; `micro` is computed over all
-events of all annotators. For the intervals, clips are resampled, or prompts if several clips share a prompt. Each clip
-is drawn with the rows of all its annotators. Proportions of clips are resampled, too. A Wilson interval would be too
-narrow for them, because a clip counts once for each annotator. The row of one annotator is computed in the same way as
-a system's row.
+events of all annotators. The units of the intervals are clips, or prompts if several clips share a prompt. A clip is
+one unit with the rows of all its annotators. Proportions of clips have the same kind of interval, because a clip counts
+once for each annotator and a Wilson interval would be too narrow. The row of one annotator is computed in the same way
+as a system's row.
 """
 
 from collections.abc import Sequence

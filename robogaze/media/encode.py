@@ -15,7 +15,7 @@ import numpy as np
 from robogaze.media.decode import Image
 
 _CLOCK = Fraction(1, 90_000)  # seconds; 15, 16, 24, 25, 29.97 and 30 frames per second are whole numbers of ticks
-# At this quality about one pixel in 10,000 of a rendered clip differs by more than 20 of 256 levels.
+# At this quality, the luma of fewer than one pixel in 10,000 of the demo clips changes by more than 20 of 256 levels.
 # With "mbtree", x264 reads memory that it has not written, and equal frames now and then give different bytes.
 _ENCODING = {"crf": "18", "preset": "veryfast", "bf": "0", "mbtree": "0", "threads": "1"}
 
