@@ -129,9 +129,18 @@ def test_two_windows_never_overwrite_each_other_silently(window: Callable[..., W
     second = window(site, CLIP, first.person)
     first.mark(text="the first")
     first.wait_saved()
+    held: list[Any] = []  # nothing is saved, and no dialog opens, before the event is complete
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    second.page.route("**/api/clips/cube_teleports", hold)
     second.mark(text="the second", severity="2")
+    second.expect(lambda: held != [])
+    held[0].continue_()
     second.expect(lambda: second.dialog() == "This clip was changed in another window")
     assert second.page.locator("dialog header").inner_text() == "This clip was changed in another window"
+    second.page.unroute("**/api/clips/cube_teleports")
     versions = second.page.locator("dialog .versions").inner_text()
     assert "the first" in versions
     assert "the second" in versions
