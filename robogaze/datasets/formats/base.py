@@ -203,14 +203,20 @@ class ReadingContext:
     def map_labels(
         self, event_type: str | None, dimension: str | None, type_place: Place, dimension_place: Place
     ) -> tuple[str | None, str | None]:
-        """The ids of a type and a dimension. Raises FormatError for a label that is not in the taxonomy."""
+        """The ids of a type and a dimension. A type with a dimension that is not its own is kept, and counted for the
+        warnings. Raises FormatError for a label that is not in the taxonomy.
+        """
         if self.labels is None:
             return event_type, dimension
         if event_type is not None:
             event_type = self._map(event_type, {"type": self.labels.types}, type_place)[1]
-        if dimension is not None:
-            return event_type, self._map(dimension, {"dimension": self.labels.dimensions}, dimension_place)[1]
-        return event_type, self.labels.dimension_of.get(event_type) if event_type is not None else None
+        own = self.labels.dimension_of.get(event_type) if event_type is not None else None
+        if dimension is None:
+            return event_type, own
+        dimension = self._map(dimension, {"dimension": self.labels.dimensions}, dimension_place)[1]
+        if own not in (None, dimension):
+            self.log.count("event", f"of the type {event_type} with the dimension {dimension}; its own is {own}")
+        return event_type, dimension
 
     def map_label(self, label: str, place: Place) -> tuple[str | None, str | None]:
         """The ids of the type and the dimension that a label stands for. The label may name a type, or only a

@@ -75,13 +75,16 @@ def test_missing_dimension_follows_from_the_type(tmp_path: Path, labels: Labels,
     assert read.annotations[0].findings[0].dimension == dimension
 
 
-def test_given_dimension_overrides_that_of_the_type(kitchen: Path, tmp_path: Path) -> None:
+def test_given_dimension_overrides_that_of_the_type_and_is_counted(kitchen: Path, tmp_path: Path) -> None:
     domain = load_domain("robot")
     kind = next(iter(domain.types))
     other = next(name for name in domain.dimensions if name != domain.dimension_of[kind])
     path = clip_with(tmp_path, demo_event(type=kind, dimension=other))
-    event = read_annotations(path, labels=load_labels("robot")).annotations[0].findings[0]
+    read = read_annotations(path, labels=load_labels("robot"))
+    event = read.annotations[0].findings[0]
     assert (event.type, event.dimension) == (kind, other)
+    own = domain.dimension_of[kind]
+    assert read.warnings == (f"1 event of the type {kind} with the dimension {other}; its own is {own}",)
 
 
 def test_ambiguous_label_is_a_type_before_a_dimension(
