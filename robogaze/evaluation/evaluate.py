@@ -1,5 +1,6 @@
 """`robogaze.evaluate`: predictions against references."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -16,6 +17,8 @@ from robogaze.judges import open_judge
 from robogaze.judges.base import Judge
 from robogaze.judges.unjudged import RecordingJudge, ask_ahead
 from robogaze.sync import run_sync, synchronous
+
+_log = logging.getLogger("robogaze")
 
 
 async def evaluate_async(
@@ -111,7 +114,24 @@ def read_pairing(
         System.of(source.label, reader.with_ids_of(found, reader.read(source, clips=by_id), source.label))
         for source in named
     ]
+    _warn_of_spans_after_the_clip(found, systems)
     return replace(pair(found, systems, mixed=reading.mixed), left_out=tuple(skipped))
+
+
+def _warn_of_spans_after_the_clip(references: Sequence[ClipAnnotation], systems: Sequence[System]) -> None:
+    """Report references that begin after the end of their clip, whose duration only the predictions give."""
+    for reference in references:
+        known = (system.annotations.get(reference.clip_id) for system in systems)
+        duration_s = next((clip.duration_s for clip in known if clip is not None and clip.duration_s is not None), None)
+        starts_s = [event.spans[0].start for event in reference.findings if event.spans]
+        if reference.duration_s is None and duration_s is not None and max(starts_s, default=0) >= duration_s:
+            _log.warning(
+                "%s: %s: an event starts at %g s, but the clip ends at %g s; times must be in seconds",
+                reference.source,
+                reference.clip_id,
+                max(starts_s),
+                duration_s,
+            )
 
 
 def _references(reader: SourceReader, references: Source, predictions: Sequence[NamedSource]) -> list[ClipAnnotation]:
