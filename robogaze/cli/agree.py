@@ -12,6 +12,7 @@ from robogaze.cli.shared import options
 from robogaze.cli.shared.pages import show_notes
 from robogaze.cli.shared.sources import check_judge, check_sources
 from robogaze.cli.shared.tables import as_text, list_unjudged, print_tables, write_files
+from robogaze.cli.shared.types import GivenPath
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +28,7 @@ _SHOWN = 10
 @click.argument("paths", nargs=-1, metavar="[NAME=]PATH...")
 @click.option(
     "--ratings",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=GivenPath(dir_okay=False),
     metavar="FILE",
     help="Table of ratings to measure instead of PATHs, with the columns unit, annotator and label.",
 )

@@ -14,6 +14,7 @@ import click
 
 from robogaze.cli import interrupt
 from robogaze.cli.shared.clips import check_exist
+from robogaze.cli.shared.types import GivenPath
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,9 +29,9 @@ _STORE = "annotations.sqlite"
 
 
 @click.command()
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH...]")
+@click.argument("paths", nargs=-1, type=GivenPath(), metavar="[PATH...]")
 @click.option("--as", "name", metavar="NAME", help="Name of the person who annotates.")
-@click.option("--store", type=click.Path(dir_okay=False, path_type=Path), default=_STORE, show_default=True,
+@click.option("--store", type=GivenPath(dir_okay=False), default=_STORE, show_default=True,
               help="File that keeps the annotations; several people may share it.")  # fmt: skip
 @click.option(
     "--domain", help="Domain (name or folder) that defines what to look for.  [default: the default built-in domain]"
@@ -41,12 +42,12 @@ _STORE = "annotations.sqlite"
     help="Names of all annotators who share the clips. Without --as, each annotator gets a separate address.",
 )
 @click.option("--annotators-per-clip", type=click.IntRange(min=1), metavar="K", help="Give each clip to K annotators.")
-@click.option("--calibration", type=click.Path(path_type=Path), metavar="REFERENCES",
+@click.option("--calibration", type=GivenPath(), metavar="REFERENCES",
               help="Reference annotations for calibration. Each annotator first annotates the clips that have a "
               "reference, and the page then shows the differences from the reference.")  # fmt: skip
-@click.option("--from", "start", type=click.Path(path_type=Path), metavar="ANNOTATIONS",
+@click.option("--from", "start", type=GivenPath(), metavar="ANNOTATIONS",
               help="Start each clip with the events of these annotations (any recognised format).")  # fmt: skip
-@click.option("--review", type=click.Path(path_type=Path), metavar="RUN",
+@click.option("--review", type=GivenPath(), metavar="RUN",
               help="Review the events of this run. Without PATH, the clips of the run are used.")  # fmt: skip
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Review a sample of about N clips.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed of --sample.")

@@ -5,13 +5,14 @@ from pathlib import Path
 import click
 
 from robogaze.cli.shared.clips import check_exist
+from robogaze.cli.shared.types import GivenPath
 
 
 @click.command()
-@click.argument("store", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("store", type=GivenPath(dir_okay=False))
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=GivenPath(file_okay=False),
     help="Write the submitted annotations to this folder as reports, with one subfolder per annotator.",
 )
 @click.option(

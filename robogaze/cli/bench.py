@@ -12,6 +12,7 @@ from robogaze.cli import EXIT_ERROR, EXIT_UNREACHABLE
 from robogaze.cli.compare import compare
 from robogaze.cli.shared import clips, runs
 from robogaze.cli.shared.pages import write_page_of
+from robogaze.cli.shared.types import GivenPath
 
 if TYPE_CHECKING:
     from robogaze.run.clips import ClipList
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 @click.argument("checkpoints", nargs=-1, required=True, metavar="[NAME=]PATH...")
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=GivenPath(),
     required=True,
     metavar="DIR",
     help="Folder for the runs and the comparison.",

@@ -12,6 +12,7 @@ from robogaze.cli.shared import options, tracking
 from robogaze.cli.shared.pages import show_notes
 from robogaze.cli.shared.sources import check_sources
 from robogaze.cli.shared.tables import as_text, print_tables
+from robogaze.cli.shared.types import FiniteRange, GivenPath
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,16 +41,14 @@ EXIT_GATE = 3
 @click.option("--pair-by", type=click.Choice(_KEYS), default="auto", show_default=True,
               help="What identifies the same prompt in different runs.")  # fmt: skip
 @click.option("--author", help="Use only the reports of this author, if several authors judged the same clips.")
-@click.option(
-    "--gate", type=click.Path(path_type=Path), help="File of rules to check; the exit code is 3 if a rule fails."
-)
-@click.option("--junit", type=click.Path(dir_okay=False, path_type=Path),
+@click.option("--gate", type=GivenPath(), help="File of rules to check; the exit code is 3 if a rule fails.")
+@click.option("--junit", type=GivenPath(dir_okay=False),
               help="Write the results of --gate to this file as JUnit XML.")  # fmt: skip
 @click.option("--calibration", "calibrations", multiple=True, metavar="[NAME=]PATH",
               help="Reports whose clips also have annotations by people (--reference), to correct the judge's errors. "
               "With NAME, they correct only the run called NAME. Repeat the option for several runs.")  # fmt: skip
 @click.option("--reference", metavar="PATH", help="Annotations by people, for the clips in --calibration.")
-@click.option("--margin", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="X",
+@click.option("--margin", type=FiniteRange(0, 1, min_open=True, max_open=True), metavar="X",
               help="Test whether the clean rates of two runs differ by at most X.")  # fmt: skip
 @options.reading
 @options.resampling

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from robogaze.cli.shared.parts import PartOption, export_formats
+from robogaze.cli.shared.types import GivenPath
 
 if TYPE_CHECKING:
     from robogaze.datasets.layouts.importer import Imported
@@ -32,7 +33,7 @@ def dataset() -> None:
 
 
 @dataset.command("import")
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=GivenPath())
 @click.option(
     "--format",
     "layout",
@@ -40,7 +41,7 @@ def dataset() -> None:
     show_default=True,
     help="Layout of PATH; needed only if RoboGaze does not recognise the layout.",
 )
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), default=Path("manifest.jsonl"),
+@click.option("--out", type=GivenPath(dir_okay=False), default=Path("manifest.jsonl"),
               show_default=True, help="The manifest to write.")  # fmt: skip
 @click.option("--hash", "hashed", is_flag=True, help="Read every file and record its SHA-256.")
 @click.option("--dry-run", is_flag=True, help="Print the clips and write nothing.")
@@ -121,7 +122,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 @dataset.command()
-@click.argument("manifest", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("manifest", type=GivenPath(dir_okay=False))
 @click.option("--json", "as_json", is_flag=True, help="Print the problems as one JSON object.")
 def check(manifest: Path, as_json: bool) -> int:
     """Decode every clip of a MANIFEST to its end and report problems; the exit code is 1 if a clip has a problem.
@@ -172,7 +173,7 @@ def _decode(entry: ManifestEntry, advance: Callable[[int], None]) -> DecodedFact
 
 
 @dataset.command()
-@click.argument("run", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("run", type=GivenPath(file_okay=False))
 @click.option("--to", cls=PartOption, names=export_formats, metavar="FORMAT", help="Format to write: {names}.")
 @click.option(
     "--keep",
@@ -186,7 +187,7 @@ def _decode(entry: ManifestEntry, advance: Callable[[int], None]) -> DecodedFact
     multiple=True,
     help="Dimension that --keep clean checks; repeat for several dimensions.  [default: all dimensions of the domain]",
 )
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the files.")
+@click.option("--out", required=True, type=GivenPath(file_okay=False), help="Folder for the files.")
 def export(run: Path, to: str | None, keep: str | None, dimensions: tuple[str, ...], out: Path) -> int:
     """Write the reports of a RUN in another format (--to), or write a manifest of the clean clips of the RUN (--keep).
 

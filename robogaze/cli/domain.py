@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from robogaze.cli.shared import clips
+from robogaze.cli.shared.types import GivenPath
 
 if TYPE_CHECKING:
     from robogaze.datasets import ManifestEntry
@@ -113,7 +114,7 @@ def check(name: str) -> int:
 
 
 @domain.command()
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=GivenPath())
 def new(folder: Path) -> int:
     """Create a domain: write a FOLDER with the files to fill in."""
     from robogaze.domains.scaffold import scaffold
@@ -136,9 +137,9 @@ def new(folder: Path) -> int:
 @click.option("-i", "--instruction", help="Instruction of the clip.")
 @click.option("--layout", help=clips.LAYOUT)
 @click.option("--model", help="Use this model's settings for frames and pictures; the model is not queried.")
-@click.option("--run", type=click.Path(path_type=Path), help="Take the answers of earlier stages from this run folder.")
+@click.option("--run", type=GivenPath(), help="Take the answers of earlier stages from this run folder.")
 @click.option("--all", "all_", is_flag=True, help="Render every request, not only the first request of each prompt.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write a page with the pictures to this file.")
+@click.option("--out", type=GivenPath(), help="Write a page with the pictures to this file.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def render(
     pipeline: str,

@@ -13,6 +13,7 @@ import click
 
 from robogaze.cli import interrupt
 from robogaze.cli.shared.runs import model_option
+from robogaze.cli.shared.types import FiniteRange, GivenPath
 
 if TYPE_CHECKING:
     from robogaze.interactive.builder.build import BuiltEnvironment
@@ -52,7 +53,14 @@ def list_(as_json: bool) -> int:
 
 @env.command()
 @click.argument("spec")
-@click.option("--timeout", "timeout_s", default=30.0, show_default=True, help="Seconds to wait for a reply.")
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=FiniteRange(min=0, min_open=True),
+    default=30.0,
+    show_default=True,
+    help="Seconds to wait for a reply.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def check(spec: str, timeout_s: float, as_json: bool) -> int:
     """Check an environment; the exit code is 1 if a check fails.
@@ -118,12 +126,10 @@ def serve(spec: str, host: str, port: int) -> int:
 @env.command()
 @click.argument("proposal")
 @model_option(required=True)
-@click.option(
-    "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="New folder for the environment."
-)
+@click.option("--out", required=True, type=GivenPath(file_okay=False), help="New folder for the environment.")
 @click.option("--bugs", default="easy=2,medium=1", show_default=True, metavar="DIFFICULTY=N,...",
               help="Number of bugs of each difficulty: easy, medium or hard.")  # fmt: skip
-@click.option("--target", type=click.FloatRange(0, 1), metavar="SHARE",
+@click.option("--target", type=FiniteRange(0, 1), metavar="SHARE",
               help="Extend the environment until an agent finds at least this share of the bugs.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def new(

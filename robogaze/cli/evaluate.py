@@ -13,6 +13,7 @@ from robogaze.cli.shared import options
 from robogaze.cli.shared.pages import show_notes
 from robogaze.cli.shared.sources import check_baseline, check_judge, check_sources
 from robogaze.cli.shared.tables import as_text, list_unjudged, print_tables, write_files
+from robogaze.cli.shared.types import FiniteRange, GivenPath
 from robogaze.evaluation import CONVENTIONS
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--reference", required=True, type=click.Path(exists=True, path_type=Path), help="Reference annotations.")
+@click.option("--reference", required=True, type=GivenPath(exists=True), help="Reference annotations.")
 @click.option(
     "--prediction",
     "predictions",
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
 @click.option(
     "--lambda",
     "dimension_bonus",
-    type=click.FloatRange(min=0),
+    type=FiniteRange(min=0),
     help="Bonus for matching two events of the same dimension.",
 )
 @click.option("--baseline", metavar="NAME", help="The system to compare all others with.  [default: compare all pairs]")
@@ -76,7 +77,7 @@ if TYPE_CHECKING:
               help="Clip field whose values define units; clips of the same unit are resampled together.")  # fmt: skip
 @click.option("--interval", type=click.Choice(["student", "percentile", "bca"]), default="student", show_default=True,
               help="Kind of confidence interval.")  # fmt: skip
-@click.option("--margin", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="X",
+@click.option("--margin", type=FiniteRange(0, 1, min_open=True, max_open=True), metavar="X",
               help="Test whether the scores of two systems differ by at most X.")  # fmt: skip
 @click.option("--floors/--no-floors", default=True, show_default=True,
               help="Also score predictions that ignore the clip (floors): the most frequent type, and the events that "

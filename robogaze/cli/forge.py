@@ -14,6 +14,7 @@ from robogaze.cli.forge_simulate import simulate
 from robogaze.cli.shared import clips, options
 from robogaze.cli.shared.pages import show_notes
 from robogaze.cli.shared.tables import as_text, print_tables, write_files
+from robogaze.cli.shared.types import GivenPath
 
 if TYPE_CHECKING:
     from robogaze.forge.plant.planted_dataset import PlantedDataset
@@ -29,8 +30,8 @@ forge.add_command(simulate)
 
 
 @forge.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="CLIP...")
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the data set.")
+@click.argument("paths", nargs=-1, required=True, type=GivenPath(), metavar="CLIP...")
+@click.option("--out", required=True, type=GivenPath(file_okay=False), help="Folder for the data set.")
 @click.option(
     "-i",
     "--instruction",
@@ -122,8 +123,8 @@ def _planted_table(planted: PlantedDataset) -> ResultTable:
 
 
 @forge.command()
-@click.argument("run", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--reference", required=True, type=click.Path(file_okay=False, path_type=Path),
+@click.argument("run", type=GivenPath(file_okay=False))
+@click.option("--reference", required=True, type=GivenPath(file_okay=False),
               help="Data set that `robogaze forge plant` wrote.")  # fmt: skip
 @options.resampling
 @options.printing("every table and report.json")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from robogaze.cli import interrupt
+from robogaze.cli.shared.types import FiniteRange, GivenPath
 
 if TYPE_CHECKING:
     from robogaze.forge.simulate.playback import Gl
@@ -43,7 +44,7 @@ def _range(context: click.Context, parameter: click.Parameter, text: str | None)
 
 
 @click.command()
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the data set.")
+@click.option("--out", required=True, type=GivenPath(file_okay=False), help="Folder for the data set.")
 @click.option("--clips", type=click.IntRange(min=1), required=True, help="Number of clips.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option(
@@ -64,9 +65,7 @@ def _range(context: click.Context, parameter: click.Parameter, text: str | None)
     metavar="NAME",
     help="Simulate only this task. Repeat the option to simulate several tasks.",
 )
-@click.option(
-    "--clean-share", type=click.FloatRange(0, 1), default=0.3, show_default=True, help="Share of clean clips."
-)
+@click.option("--clean-share", type=FiniteRange(0, 1), default=0.3, show_default=True, help="Share of clean clips.")
 @click.option(
     "--seconds",
     callback=_range,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from robogaze.cli.shared.clips import check_exist
+from robogaze.cli.shared.types import GivenPath
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +33,7 @@ _MEASURES = {
 
 
 @click.command("judge-check")
-@click.argument("pairs", type=click.Path(path_type=Path))
+@click.argument("pairs", type=GivenPath())
 @click.option(
     "--judge",
     default="offline",

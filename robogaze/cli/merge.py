@@ -8,13 +8,12 @@ from pathlib import Path
 import click
 
 from robogaze.cli.shared.clips import check_exist
+from robogaze.cli.shared.types import GivenPath
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="PATH", help="Merge the given run folders into this folder."
-)
+@click.argument("runs", nargs=-1, required=True, type=GivenPath(), metavar="RUN...")
+@click.option("--out", type=GivenPath(), metavar="PATH", help="Merge the given run folders into this folder.")
 def merge(runs: tuple[Path, ...], out: Path | None) -> int:
     """Merge the shards of each RUN into the run folder RUN.
 

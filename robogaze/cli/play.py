@@ -13,6 +13,7 @@ from robogaze.cli import interrupt
 from robogaze.cli.shared.flags import with_flags
 from robogaze.cli.shared.runs import model_option
 from robogaze.cli.shared.tables import as_text, print_tables
+from robogaze.cli.shared.types import FiniteRange, GivenPath
 
 if TYPE_CHECKING:
     from robogaze.core.report import Report
@@ -29,9 +30,7 @@ _LOGGED_S = 15.0
 @click.command()
 @click.argument("environments", nargs=-1, required=True, metavar="ENVIRONMENT...")
 @model_option(required=True)
-@click.option(
-    "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Run folder; needed to resume."
-)
+@click.option("--out", required=True, type=GivenPath(file_okay=False), help="Run folder; needed to resume.")
 @click.option(
     "--mode",
     type=click.Choice(["qa", "player"]),
@@ -66,14 +65,14 @@ _LOGGED_S = 15.0
     show_default=True,
     help="Number of plays that run at the same time.",
 )
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=30, show_default=True,
+@click.option("--timeout", type=FiniteRange(min=0, min_open=True), default=30, show_default=True,
               metavar="SECONDS", help="Seconds to wait for a reply from an environment.")  # fmt: skip
 @click.option(
     "--max-calls", type=click.IntRange(min=1), help="Maximum number of calls to models, counted across restarts."
 )
-@click.option("--max-cost", type=click.FloatRange(min=0, min_open=True), metavar="USD",
+@click.option("--max-cost", type=FiniteRange(min=0, min_open=True), metavar="USD",
               help="Maximum total cost, counted across restarts.")  # fmt: skip
-@click.option("--outage", type=click.FloatRange(min=0), default=30, show_default=True, metavar="MINUTES",
+@click.option("--outage", type=FiniteRange(min=0), default=30, show_default=True, metavar="MINUTES",
               help="Minutes to wait for a model server that becomes unreachable.")  # fmt: skip
 @click.option("--retry-failed", is_flag=True,
               help="Repeat plays that had invalid answers. Unanswered requests are always sent again.")  # fmt: skip

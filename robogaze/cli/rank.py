@@ -13,6 +13,7 @@ from robogaze.cli.shared import options
 from robogaze.cli.shared.pages import show_notes
 from robogaze.cli.shared.sources import check_sources
 from robogaze.cli.shared.tables import as_text, print_tables, write_files
+from robogaze.cli.shared.types import FiniteRange, GivenPath
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +40,7 @@ def _keep(context: click.Context, parameter: click.Parameter, text: str | None) 
     return keep
 
 
-_FILE = click.Path(dir_okay=False, path_type=Path)
+_FILE = GivenPath(dir_okay=False)
 
 
 @click.command()
@@ -70,7 +71,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
               "better.")  # fmt: skip
 @click.option("--baseline", metavar="MEASURE", default="random", show_default=True,
               help="The measure to compare all other measures with.")  # fmt: skip
-@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
+@click.option("--level", type=FiniteRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
               help="Confidence level of intervals.")  # fmt: skip
 @click.option("--mixed", is_flag=True, help="Allow reports of different domains or pipelines.")
 @click.option(

@@ -7,10 +7,11 @@ from pathlib import Path
 import click
 
 from robogaze.cli.shared.pages import write_page
+from robogaze.cli.shared.types import GivenPath
 
 
 @click.command()
-@click.argument("run", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("run", type=GivenPath(exists=True, file_okay=False))
 @click.option("--domain", help="Domain folder of the reports; needed only if the domain is not built in.")
 def report(run: Path, domain: str | None) -> int:
     """Write the page index.html of a run again.

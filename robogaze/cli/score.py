@@ -13,6 +13,7 @@ import click
 from robogaze.cli import interrupt
 from robogaze.cli.shared import clips, runs, tracking, watching
 from robogaze.cli.shared.pages import write_page_of
+from robogaze.cli.shared.types import GivenPath
 
 if TYPE_CHECKING:
     from robogaze.reporting.trackers import Tracker
@@ -32,17 +33,15 @@ _NOT_OF_A_SHARD = ("paths", "engine", "workers", "address", "no_page")
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
+@click.argument("paths", nargs=-1, required=True, type=GivenPath(), metavar="PATH...")
 @click.option(
     "-i",
     "--instruction",
     help="One instruction for all clips. If clips have different instructions, use sidecars or a manifest.",
 )
-@click.option(
-    "--initial-frame", type=click.Path(path_type=Path), help="Image of the scene before the first frame, for all clips."
-)
+@click.option("--initial-frame", type=GivenPath(), help="Image of the scene before the first frame, for all clips.")
 @click.option("--layout", help=clips.LAYOUT)
-@click.option("--out", type=click.Path(path_type=Path), metavar="RUN", help="Run folder; needed to resume.")
+@click.option("--out", type=GivenPath(), metavar="RUN", help="Run folder; needed to resume.")
 @runs.setup_options
 @runs.run_options
 @click.option("--shard", metavar="I/N", help="Score shard I of N; robogaze merge joins the shards.")

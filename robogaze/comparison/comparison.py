@@ -100,8 +100,10 @@ def compare_runs(
     `sample` corrects the rates of all runs that have no calibration of their own. `samples` holds calibrations made
     from a run's own clips, keyed by run name. If both runs of a pair have their own calibration, their difference is
     also corrected, and verdicts and bands use the corrected difference. Raises InputError for runs that cannot be
-    compared (see `check_comparable`, `by_prompt`), and if the baseline is not one of the runs.
+    compared (see `check_comparable`, `by_prompt`), and if the baseline is not one of the runs. Raises OptionError for a
+    number of `config` that is out of its range.
     """
+    config.check()
     check_comparable(runs, mixed=mixed)
     base, config = _position(runs, baseline), replace(config, scope=scope_of(runs))
     prompts, names = by_prompt(runs, pair_by), EventLabels.of(runs)

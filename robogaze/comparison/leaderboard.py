@@ -13,6 +13,7 @@ from robogaze.comparison.scope import Scope
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.estimate import Estimate, undefined
 from robogaze.core.report import Status
+from robogaze.errors import OptionError
 from robogaze.metrics.tally import scored
 from robogaze.stats.jackknife import JackknifeError, clustered_wilson, influences, stratum_numbers, student_intervals
 from robogaze.stats.proportions import wilson
@@ -34,6 +35,15 @@ class ComparisonConfig:
     margin: float | None = None
     family: int = 1
     scope: Scope = field(default_factory=Scope)
+
+    def check(self) -> None:
+        """Raise OptionError for a number that is out of its range."""
+        for name in ("level", "margin"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < 1:
+                raise OptionError(f"{name} must be above 0 and below 1, not {value}")
+        if self.resamples < 1:
+            raise OptionError(f"resamples must be at least 1, not {self.resamples}")
 
     @property
     def rng(self) -> np.random.Generator:

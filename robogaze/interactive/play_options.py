@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,12 @@ class PlayOptions:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise OptionError(f"{name} must be at least 1, not {value}")
+        if self.max_cost_usd is not None and not 0 < self.max_cost_usd < inf:
+            raise OptionError(f"max_cost_usd must be above 0 and finite, not {self.max_cost_usd}")
+        if not 0 < self.timeout_s < inf:
+            raise OptionError(f"timeout_s must be above 0 and finite, not {self.timeout_s}")
+        if not 0 <= self.outage_s < inf:
+            raise OptionError(f"outage_s must be at least 0 and finite, not {self.outage_s}")
 
 
 def check_plays(environments: Sequence[str], options: PlayOptions) -> Domain:

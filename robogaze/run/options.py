@@ -1,6 +1,7 @@
 """How a run is done: folder, shard, order, engine, and limits of calls and cost."""
 
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 
 from robogaze.errors import OptionError
@@ -81,5 +82,7 @@ class RunOptions:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise OptionError(f"{name} must be at least 1, not {value}")
-        if self.max_cost_usd is not None and not self.max_cost_usd > 0:
-            raise OptionError(f"max_cost_usd must be above 0, not {self.max_cost_usd}")
+        if self.max_cost_usd is not None and not 0 < self.max_cost_usd < inf:
+            raise OptionError(f"max_cost_usd must be above 0 and finite, not {self.max_cost_usd}")
+        if not 0 <= self.outage_s < inf:
+            raise OptionError(f"outage_s must be at least 0 and finite, not {self.outage_s}")

@@ -20,6 +20,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from math import inf
 from pathlib import Path
 
 from robogaze.comparison import Comparison, Gate, GateCheck, check_gate, compare
@@ -155,6 +156,9 @@ class Watch:
             raise OptionError("`watch` needs `out`, the folder for the runs of the checkpoints")
         if options.shard is not None or options.limit is not None:
             raise OptionError("`watch` scores every clip; it cannot have `shard` or `limit`")
+        idle = watching.until_idle_s
+        if idle is not None and not 0 < idle < inf:
+            raise OptionError(f"until_idle_s must be above 0 and finite, not {idle}")
         options.check(setup)
         self.out = options.run_folder
         self.stopped: RunStopped | None = None

@@ -1,5 +1,6 @@
 """`compare` as a library function: runs from paths or loaded reports."""
 
+from math import inf, nan
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from checkpoints import report, write_reports
 from robogaze.annotations import SourceError
 from robogaze.comparison import ComparisonConfig, compare
 from robogaze.core.report import Unreadable
+from robogaze.errors import OptionError
 from robogaze.reports import load_reports
 from robogaze.run.score import RunResult
 
@@ -74,3 +76,9 @@ def test_data_frame_is_the_leaderboard_best_run_first(runs: list[Path]) -> None:
     assert list(frame["run"]) == ["new", "base"]
     assert list(frame["clean_rate"]) == [0.8, 0.5]
     assert list(frame["clean_rate_n"]) == [10, 10]
+
+
+@pytest.mark.parametrize("changes", [{"level": nan}, {"level": inf}, {"margin": nan}, {"margin": 1.0}])
+def test_numbers_out_of_their_range_are_refused(runs: list[Path], changes: dict[str, float]) -> None:
+    with pytest.raises(OptionError, match=f"{next(iter(changes))} must be above 0 and below 1"):
+        compare(runs, ComparisonConfig(resamples=20, **changes))  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
 import json
 from functools import partial
+from math import inf, nan
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from interactive.cellar import Cellar
 from interactive.plays import FINDING, NOTES, RULES, SUMMARY, after, played, ruling, script, stale, step
 from robogaze.backends.scripted import ScriptedBackend
 from robogaze.core.report import Report
+from robogaze.errors import OptionError
+from robogaze.interactive.play_options import PlayOptions
 
 
 @pytest.fixture
@@ -336,3 +339,10 @@ async def test_requests_share_their_beginning_and_a_bug_without_a_ruling_has_no_
     (ruled,) = [request.parts[0] for request in asked if request.stage == "play_ruling"]
     assert "(unverified)" in ruled
     assert "the play ended" not in ruled
+
+
+@pytest.mark.parametrize("number", [nan, inf, -1.0])
+@pytest.mark.parametrize("name", ["timeout_s", "outage_s", "max_cost_usd"])
+def test_numbers_out_of_their_range_are_refused(name: str, number: float) -> None:
+    with pytest.raises(OptionError, match=f"{name} must be .* finite, not {number}"):
+        PlayOptions(**{name: number}).check()  # type: ignore[arg-type]

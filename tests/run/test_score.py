@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import shutil
+from math import inf, nan
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,10 @@ def test_paths_without_a_file_are_refused(paths: str | list[str]) -> None:
         ({"options": robogaze.RunOptions(clips_at_once=0)}, "clips_at_once must be at least 1, not 0"),
         ({"options": robogaze.RunOptions(workers=0)}, "workers must be at least 1, not 0"),
         ({"options": robogaze.RunOptions(max_calls=-1)}, "max_calls must be at least 1, not -1"),
-        ({"options": robogaze.RunOptions(max_cost_usd=0.0)}, r"max_cost_usd must be above 0, not 0\.0"),
+        ({"options": robogaze.RunOptions(max_cost_usd=0.0)}, r"max_cost_usd must be above 0 and finite, not 0\.0"),
+        ({"options": robogaze.RunOptions(max_cost_usd=nan)}, "max_cost_usd must be above 0 and finite, not nan"),
+        ({"options": robogaze.RunOptions(max_cost_usd=inf)}, "max_cost_usd must be above 0 and finite, not inf"),
+        ({"options": robogaze.RunOptions(outage_s=nan)}, "outage_s must be at least 0 and finite, not nan"),
     ],
 )
 def test_invalid_arguments_are_refused(folder: Path, arguments: dict[str, Any], why: str) -> None:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field, replace
+from math import inf, nan
 from pathlib import Path
 from threading import Event, Thread
 
@@ -393,3 +394,9 @@ def test_options_that_do_not_go_with_a_watch_are_refused(
 ) -> None:
     with pytest.raises(OptionError, match=message):
         Watch([clips], setup, options, QUICK, {})
+
+
+@pytest.mark.parametrize("idle", [nan, inf, 0.0])
+def test_idle_time_that_never_ends_is_refused(clips: Path, setup: RunSetup, idle: float) -> None:
+    with pytest.raises(OptionError, match="until_idle_s must be above 0 and finite"):
+        Watch([clips], setup, RunOptions(out="out"), replace(QUICK, until_idle_s=idle), {})

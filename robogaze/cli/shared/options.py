@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+
+from robogaze.cli.shared.types import FiniteRange, GivenPath
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -20,7 +21,9 @@ def reading(command: Command) -> Command:
         command,
         click.option("--format", default="auto", show_default=True, help="Format of the files."),
         click.option(
-            "--fps", type=float, help="Frames per second, for formats that give frame numbers without a frame rate."
+            "--fps",
+            type=FiniteRange(min=0, min_open=True),
+            help="Frames per second, for formats that give frame numbers without a frame rate.",
         ),
         click.option(
             "--first-frame",
@@ -49,7 +52,7 @@ def judging(command: Command) -> Command:
 
 def resampling(command: Command) -> Command:
     """--resamples, --level and --seed."""
-    share = click.FloatRange(0, 1, min_open=True, max_open=True)
+    share = FiniteRange(0, 1, min_open=True, max_open=True)
     return with_options(
         command,
         click.option(
@@ -67,7 +70,7 @@ def resampling(command: Command) -> Command:
 def printing(out: str) -> Callable[[Command], Command]:
     """--as, --json and --out; `out` describes what --out contains."""
     forms = click.Choice(["terminal", "csv", "markdown", "latex"])
-    folder = click.Path(file_okay=False, path_type=Path)
+    folder = GivenPath(file_okay=False)
     return lambda command: with_options(
         command,
         click.option(

@@ -16,6 +16,7 @@ from robogaze.cli import interrupt
 from robogaze.cli.shared.flags import with_flags
 from robogaze.cli.shared.options import Command, with_options
 from robogaze.cli.shared.parts import PartOption, decoders, engines, model_kinds, part_option
+from robogaze.cli.shared.types import FiniteRange
 
 if TYPE_CHECKING:
     from robogaze.run.estimate import CostEstimate
@@ -60,7 +61,7 @@ def setup_options(command: Command) -> Command:
 
 def run_options(command: Command) -> Command:
     """--limit, --seed, --retry-failed, --engine, --workers, --address, --max-calls, --max-cost and --outage."""
-    usd = click.FloatRange(min=0, min_open=True)
+    usd = FiniteRange(min=0, min_open=True)
     retry = "Score clips again if they had invalid answers. Unanswered requests are always sent again."
     return with_options(
         command,
@@ -90,7 +91,7 @@ def run_options(command: Command) -> Command:
         click.option("--max-cost", type=usd, metavar="USD", help="Maximum total cost, counted across restarts."),
         click.option(
             "--outage",
-            type=click.FloatRange(min=0),
+            type=FiniteRange(min=0),
             default=30,
             show_default=True,
             metavar="MINUTES",

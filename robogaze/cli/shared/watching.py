@@ -17,6 +17,7 @@ import click
 
 from robogaze.cli.shared import runs
 from robogaze.cli.shared.options import Command, with_options
+from robogaze.cli.shared.types import FiniteRange, GivenPath
 
 if TYPE_CHECKING:
     from robogaze.reporting.trackers import Tracker
@@ -33,7 +34,7 @@ EXIT_GATE = 3
 
 def options(command: Command) -> Command:
     """--watch, --until, --until-idle, --per-checkpoint, --gate and --baseline."""
-    seconds = click.FloatRange(min=0, min_open=True)
+    seconds = FiniteRange(min=0, min_open=True)
     return with_options(
         command,
         click.option(
@@ -59,7 +60,7 @@ def options(command: Command) -> Command:
         ),
         click.option(
             "--gate",
-            type=click.Path(path_type=Path),
+            type=GivenPath(),
             help="With --watch: file of rules. If a checkpoint fails a rule, the watch ends with exit code 3.",
         ),
         click.option(

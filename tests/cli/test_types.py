@@ -1,0 +1,60 @@
+"""Options of all commands: numbers are finite, and paths are not empty."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from cli.running import Shell
+from robogaze.cli import cli
+
+
+def parameters(command: click.Command = cli, name: str = "") -> Iterator[tuple[str, click.Parameter]]:
+    """Every parameter of every command, with its name."""
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for part in command.list_commands(context):
+            found = command.get_command(context, part)
+            assert found is not None
+            yield from parameters(found, f"{name} {part}".strip())
+    for parameter in command.params:
+        yield f"{name} {parameter.name}".strip(), parameter
+
+
+PARAMETERS = dict(parameters())
+NUMBERS = {name: found for name, found in PARAMETERS.items() if "float" in found.type.name}
+PATHS = {name: found for name, found in PARAMETERS.items() if isinstance(found.type, click.Path)}
+
+
+def test_the_commands_have_such_parameters() -> None:
+    assert {"score outage", "compare margin", "env check timeout_s", "forge report level", "agree fps"} <= set(NUMBERS)
+    assert {"score out", "forge plant out", "merge runs", "agree ratings"} <= set(PATHS)
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf"])
+@pytest.mark.parametrize("name", NUMBERS)
+def test_a_number_is_finite(name: str, value: str) -> None:
+    with pytest.raises(click.BadParameter):
+        NUMBERS[name].type.convert(value, None, None)
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_a_path_is_not_empty(name: str) -> None:
+    with pytest.raises(click.BadParameter, match="empty"):
+        PATHS[name].type.convert("", None, None)
+
+
+@pytest.mark.parametrize("option", ["--outage", "--max-cost", "--until-idle"])
+def test_nan_is_a_usage_error(robogaze: Shell, option: str) -> None:
+    ran = robogaze("score", "clips", option, "nan")
+    assert ran.code == 2
+    assert f"Invalid value for '{option}': 'nan' is not a finite number." in ran.err
+
+
+def test_an_empty_run_folder_is_a_usage_error(robogaze: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = robogaze("score", "clips", "--out", "")
+    assert ran.code == 2
+    assert "Invalid value for '--out': the path is empty" in ran.err
+    assert not list(tmp_path.iterdir())
