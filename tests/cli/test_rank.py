@@ -115,7 +115,8 @@ def test_labels_of_other_clips_measure_nothing_and_the_exit_code_is_1(
     labels.write_text("clip_id,usable\nother,yes\n")
     ran = robogaze("rank", reports, "--labels", labels)
     assert (ran.code, "nothing could be measured: no prompt has labels for all its candidates" in ran.err) == (1, True)
-    assert "undefined" in ran.out
+    assert "undefined (n=0): no candidate that counts has a label" in " ".join(ran.out.split())
+    assert "nan" not in ran.out
 
 
 def test_without_lerobot_episodes_a_list_of_them_is_refused(robogaze: Shell, reports: Path, tmp_path: Path) -> None:

@@ -127,11 +127,17 @@ def _screening(screening: Screening, result: Ranking) -> ResultTable:
 
 
 def _screening_notes(screening: Screening, result: Ranking) -> Iterator[str]:
+    if screening.candidates:
+        usable = f"{screening.usable:.0%} of {count(screening.candidates, 'labelled candidate')} are usable."
+    else:
+        usable = (
+            "The share of usable candidates is undefined (n=0): no candidate that counts has a label, because a prompt "
+            "counts only if all its candidates have one."
+        )
     yield (
-        f"{screening.usable:.0%} of {count(screening.candidates, 'labelled candidate')} are usable. "
-        f"{result.config.level:.0%} intervals: Student's t over the prompts; differences are paired by prompt. "
-        "Candidates with equal values count as the mean over all their orders, so the value of the random order "
-        "is exact."
+        f"{usable} {result.config.level:.0%} intervals: Student's t over the prompts; "
+        "differences are paired by prompt. Candidates with equal values count as the mean over all their orders, so "
+        "the value of the random order is exact."
     )
     if screening.left_out:
         missing = sum(screening.left_out.values())
