@@ -5,11 +5,14 @@
 
 A run writes its next requests and stops. Run the requests with a vendor's batch service or `vllm run-batch`, put the
 answers into the folder and start the run again. `custom_id` is the key of the request. Answers may therefore be in any
-order and in any number of files, and an answer may be repeated.
+order and in any number of files, and an answer may be repeated. A line without a response is no answer: the request
+is written again.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+import logging
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,8 @@ from robogaze.backends.chat_request import request_body
 from robogaze.backends.config import ModelConfig
 from robogaze.backends.reply import check_finished, parse_completion, quoted
 from robogaze.errors import AnswersPending, InputError, RequestRefused, ServerFault
+
+_log = logging.getLogger("robogaze")
 
 _REQUESTS = "requests-"
 
@@ -42,10 +47,22 @@ class BatchBackend:
         folder.mkdir(parents=True, exist_ok=True)
         requests = sorted(folder.glob(f"{_REQUESTS}*.jsonl"))
         answers = sorted(path for path in folder.glob("*.jsonl") if path not in requests)
-        self._answers = {line["custom_id"]: line for path in answers for line in _lines(path)}
-        self._requested = {line["custom_id"] for path in requests for line in _lines(path)} - set(self._answers)
+        written = Counter(line["custom_id"] for path in requests for line in _lines(path))
+        read = [line for path in answers for line in _lines(path)]
+        self._answers = {line["custom_id"]: line for line in read if line.get("response")}
+        unanswered = [line for line in read if not line.get("response") and line["custom_id"] not in self._answers]
+        # A request without a response, such as one of an expired batch, was not executed and is written again.
+        self._requested = set(written - Counter(line["custom_id"] for line in unanswered)) - set(self._answers)
+        self._warn([line for line in unanswered if line["custom_id"] not in self._requested])
         self._out = folder / f"{_REQUESTS}{len(requests) + 1:03d}.jsonl"
         self._written_bytes = 0
+
+    def _warn(self, unanswered: Sequence[Mapping[str, Any]]) -> None:
+        """Say which requests the service did not execute."""
+        if number := len({line["custom_id"] for line in unanswered}):
+            requests = "1 request has" if number == 1 else f"{number:,} requests have"
+            why = quoted(json.dumps(unanswered[0].get("error")))
+            _log.warning("%s no response in %s (%s); what is still needed is written again", requests, self.folder, why)
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -116,9 +133,8 @@ def _lines(path: Path) -> Iterable[dict[str, Any]]:
 
 def _completion(line: Mapping[str, Any]) -> Completion:
     """The completion in a line. Raises RequestRefused for an error: the same line would give the same error again."""
-    response = line.get("response")
-    response = response if isinstance(response, dict) else {}
-    status = response.get("status_code")
+    response = line["response"] if isinstance(line["response"], dict) else {}
+    status = response.get("status_code", "unknown")
     if status != 200 or not response.get("body"):
         error = json.dumps(line.get("error") or response.get("error") or response.get("body"))
         raise RequestRefused(

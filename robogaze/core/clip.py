@@ -52,9 +52,10 @@ class Layout(Data):
             return cls()
         shape, _, names = text.partition(":")
         rows, _, columns = shape.partition("x")
-        if not (rows.isdecimal() and columns.isdecimal() and names):
+        if not (rows.isdecimal() and columns.isdecimal() and int(rows) and int(columns) and names):
             raise ValueError(
-                f"a layout is 'single' or 'ROWSxCOLUMNS:name,name,...' with - for an empty panel; found: {text!r}"
+                "a layout is 'single' or 'ROWSxCOLUMNS:name,name,...' with at least one row and column, and - for an "
+                f"empty panel; found: {text!r}"
             )
         views = tuple(None if name.strip() == "-" else name.strip() for name in names.split(","))
         return cls(rows=int(rows), columns=int(columns), views=views)

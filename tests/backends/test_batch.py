@@ -10,6 +10,8 @@ import pytest
 from backends.samples import batch_backend, request
 from robogaze.errors import AnswersPending, InputError, RequestRefused
 
+BODY = {"choices": [{"message": {"content": "yes"}}]}
+
 
 def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
@@ -88,6 +90,28 @@ async def test_error_of_the_service_is_a_refusal(tmp_path: Path) -> None:
     (tmp_path / "out.jsonl").write_text(json.dumps(answer) + "\n")
     with pytest.raises(RequestRefused, match="At most 16 images"):
         await batch_backend(tmp_path).complete(request("a"))
+
+
+async def test_request_without_a_response_is_written_again_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A service lists the requests of an expired batch without a response."""
+    (line,) = await post(tmp_path, "a")
+    expired = {"custom_id": line["custom_id"], "response": None, "error": {"code": "batch_expired"}}
+    (tmp_path / "out.jsonl").write_text(json.dumps(expired) + "\n")
+    with caplog.at_level("WARNING", "robogaze"):
+        backend = batch_backend(tmp_path)
+    assert "1 request has no response in" in caplog.text
+    assert "batch_expired" in caplog.text
+    assert not backend.was_sent(request("a"))
+    for _ in range(2):
+        with pytest.raises(AnswersPending, match="1 request is pending"):
+            await batch_backend(tmp_path).complete(request("a"))
+    assert [len(lines(tmp_path / f"requests-00{number}.jsonl")) for number in (1, 2)] == [1, 1]
+    assert not (tmp_path / "requests-003.jsonl").exists()
+    answer = {"id": "x", "custom_id": line["custom_id"], "response": {"status_code": 200, "body": BODY}}
+    (tmp_path / "again.jsonl").write_text(json.dumps(answer) + "\n")
+    assert (await batch_backend(tmp_path).complete(request("a"))).text == "yes"
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"id": 1}'])

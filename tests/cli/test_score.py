@@ -81,6 +81,10 @@ def test_a_pipeline_that_asks_needs_a_model(robogaze: Shell, clip: Path) -> None
         (["--domain", "nowhere"], "neither a built-in domain"),
         (["--model", "gpt"], "KIND:NAME"),
         (["--layout", "2x"], "a layout is 'single'"),
+        (
+            ["--layout", "0x0:a"],
+            "a layout is 'single' or 'ROWSxCOLUMNS:name,name,...' with at least one row and column",
+        ),
         (["--decoder", "vlc"], "'vlc' is not one of pyav, decord"),
         (["--engine", "spark"], "'spark' is not one of local, ray, datatrove"),
     ],

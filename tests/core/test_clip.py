@@ -160,7 +160,7 @@ def test_spaces_around_names_are_removed() -> None:
         ("2x2:a,b,c", "has 4 panels, not 3"),
         ("1x2:a,a", "different names"),
         ("1x2:-,-", "at least one view"),
-        ("0x2:a", "greater than or equal to 1"),
+        ("0x2:a", "at least one row and column"),
         ("1x2:a,", "needs a name"),
     ],
 )
