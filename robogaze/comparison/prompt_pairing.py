@@ -1,7 +1,7 @@
 """Which clips of two checkpoints were generated from the same prompt.
 
 Clip ids differ between checkpoints. Clips are therefore paired by the first of these keys that every clip of every run
-has and that is unique within each run:
+has and that is unique within each run. The clips of a run include those that only its manifest lists:
 
 prompt_id                       a field of the clips
 instruction                     the instruction of the generator
@@ -35,13 +35,11 @@ KEYS: Mapping[str, Callable[[Run, ClipAnnotation], str | None]] = {
 """The keys by name, in the order of preference."""
 
 _LISTED: Mapping[str, Callable[[str, ManifestClip], str | None]] = {
-    "prompt_id": lambda clip_id, annotation: annotation.fields.get("prompt_id"),
-    "instruction": lambda clip_id, annotation: annotation.instruction,
-    # A manifest has the content hash of an initial frame, not its address.
-    "instruction and initial frame": lambda clip_id, clip: None,
+    "prompt_id": lambda clip_id, clip: clip.fields.get("prompt_id"),
+    "instruction": lambda clip_id, clip: clip.instruction,
     "clip id": lambda clip_id, clip: clip_id,
 }
-"""The same for a clip that a manifest names and that has no report."""
+"""The keys that a manifest gives; it has the content hash of an initial frame, but not its address."""
 
 
 @dataclass(frozen=True)
@@ -76,18 +74,17 @@ class PromptPairing:
         """The number of clips that a run should have and does not have; its unreadable clips are not counted.
 
         A run should have the clips that its own manifest lists. It should also have a clip for every prompt of the
-        other runs, if any two runs share prompts or if this run has no annotated clips.
+        other runs, if any two runs share prompts or if this run has no annotated clips. A clip whose prompt is not
+        known may be the clip of such a prompt.
         """
         everywhere = {prompt for clips in self.runs for prompt in clips}
         comparable = len(everywhere) < sum(len(clips) for clips in self.runs) or not self.runs[place]
-        elsewhere = len(everywhere) - len(self.runs[place]) if comparable else 0
-        known = everywhere if comparable else set(self.runs[place])
-        read_key = _LISTED[self.key]
-        unmade = sum(
-            clip_id not in run.annotations and read_key(clip_id, clip) not in known
-            for clip_id, clip in run.listed.items()
-        )
-        return max(0, elsewhere + unmade - run.unreadable)
+        elsewhere = len(everywhere - set(_prompts(run, self.key).values())) if comparable else 0
+        addresses = {clip.address for clip in run.listed.values()}
+        unlisted = sum(address not in addresses for address in run.at)
+        unknown = unlisted + (0 if self.key in _LISTED else len(run.unreported))
+        unmade = sum(clip.address not in run.at for clip in run.unreported.values())
+        return unmade + max(0, elsewhere - unknown)
 
 
 def by_prompt(runs: Sequence[Run], chosen: str = AUTO) -> PromptPairing:
@@ -121,10 +118,17 @@ def _units(runs: Sequence[Run], key: str, clips: Sequence[Mapping[str, ClipAnnot
 def _why_not(run: Run, name: str) -> str | None:
     """Why a key cannot be used for a run, None if it can."""
     seen: dict[str, str] = {}
-    for clip_id, annotation in sorted(run.annotations.items()):
-        value = KEYS[name](run, annotation)
+    for clip_id, value in sorted(_prompts(run, name).items()):
         if value is None:
             return f"{clip_id} of {run.name} has no {name}"
         if (other := seen.setdefault(value, clip_id)) != clip_id:
             return f"{other} and {clip_id} of {run.name} have the same {name}"
     return None
+
+
+def _prompts(run: Run, name: str) -> Mapping[str, str | None]:
+    """The value of a key for every clip of a run, by clip id; a clip without a report only if the manifest gives it."""
+    prompts = {clip_id: KEYS[name](run, annotation) for clip_id, annotation in run.annotations.items()}
+    if name in _LISTED:
+        prompts |= {clip_id: _LISTED[name](clip_id, clip) for clip_id, clip in run.unreported.items()}
+    return prompts

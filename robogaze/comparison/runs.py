@@ -83,6 +83,11 @@ class Run:
         unreadable = _unreadable(path / "unreadable.json")
         return cls(name, by_clip, metadata, len(unreadable), listed, unreadable)
 
+    @property
+    def unreported(self) -> Mapping[str, ManifestClip]:
+        """The clips of the manifest that have no report, by clip id; some of them may be unreadable."""
+        return {clip_id: clip for clip_id, clip in self.listed.items() if clip_id not in self.annotations}
+
     def split_by(self, name: str) -> Iterator["Run"]:
         """One run for each value of a clip field, in sorted order. A value that occurs only in the manifest also gets a
         run.

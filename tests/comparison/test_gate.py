@@ -8,6 +8,7 @@ import yaml
 from checkpoints import annotation, clean_and_faulty, event, run, without_a_model
 
 from robogaze.comparison import Comparison, ComparisonConfig, Gate, GateCheck, Run, check_gate, compare_runs, read_gate
+from robogaze.comparison.runs import ManifestClip
 from robogaze.errors import InputError
 
 
@@ -202,3 +203,14 @@ def test_the_example_in_the_docs_is_a_gate(write: Any) -> None:
     assert len(read_gate(write(text)).rules) == 4
     workflows = [yaml.safe_load(part.partition("```")[0]) for part in page.split("```yml\n")[1:]]
     assert any("jobs" in workflow for workflow in workflows)
+
+
+def test_a_listed_clip_without_a_report_counts_as_unscored() -> None:
+    listed = {f"c{at}": ManifestClip("lift", {"prompt_id": f"{at % 2}"}) for at in range(4)}
+
+    def half(name: str, *judged: int) -> Run:
+        clips = [annotation(f"c{at}", instruction="lift", fields={"prompt_id": f"{at % 2}"}) for at in judged]
+        return run(name, *clips, listed=listed)
+
+    found = only({"unscored": {"at_most": 0.02}}, half("base", 1, 2), half("new", 0, 3))
+    assert (found.passed, found.message.split()[0]) == (False, "50.0%")
