@@ -57,11 +57,11 @@ class LeaderboardRow:
 
     `clips` counts complete, partial, unscored, unreadable and missing clips, each once; `undecided` counts the complete
     clips that are neither faulty nor clean. `measures` are by name; the clean rate is over all clips except missing
-    clips. `worst` and `best` are the clean rates for two cases: all undecided and missing clips are faulty, or all
-    undecided and missing clips are clean. `dimensions` and `types` are shares of clips with an event of this dimension
-    or type. A type's share is over the scored clips; a dimension's share is over the scored clips in which the
-    dimension was looked for. `ungraded` counts events without a severity. `cost_per_clip` is over the clips whose cost
-    is known.
+    clips. `worst` and `best` are the rates for two cases: all clips that are open for the rate (`Scope.open_clips`),
+    unreadable or missing are faulty, or all of them without an event count for the rate. `dimensions` and `types` are
+    shares of clips with an event of this dimension or type. A type's share is over the scored clips; a dimension's
+    share is over the scored clips in which the dimension was looked for. `ungraded` counts events without a severity.
+    `cost_per_clip` is over the clips whose cost is known.
     """
 
     name: str
@@ -108,7 +108,7 @@ def leaderboard_row(
             "unreadable": run.unreadable,
             "missing": missing,
         },
-        undecided=sum(annotation.nothing_found and not config.scope.counts(annotation) for annotation in annotations),
+        undecided=sum(annotation.nothing_found and not annotation.clean for annotation in annotations),
         measures=_means(
             annotations,
             [(units or {}).get(annotation.clip_id, annotation.clip_id) for annotation in annotations],

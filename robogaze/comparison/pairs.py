@@ -32,10 +32,10 @@ class RunPair:
     """Two runs compared; `first` and `second` are their positions in the list of runs.
 
     `unpaired` counts the clips of each run without a partner. `worst` and `best` bound the difference of the clean
-    rates for all possible verdicts on the undecided clips. `differences` are by measure; `dimensions` and `types` hold
-    the difference of the shares of clips with an event of this dimension or type. `corrected` is the difference of the
-    clean rates, corrected with the calibration of each run; it is None if one of the runs has no calibration of its
-    own.
+    rates for all possible verdicts on the open clips (`Scope.open_clips`). `differences` are by measure; `dimensions`
+    and `types` hold the difference of the shares of clips with an event of this dimension or type. `corrected` is the
+    difference of the clean rates, corrected with the calibration of each run; it is None if one of the runs has no
+    calibration of its own.
     """
 
     first: int

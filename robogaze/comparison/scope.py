@@ -29,6 +29,13 @@ class Scope:
         """The rate's name in tables and sentences."""
         return "clean rate" if self.dimensions is None else "nothing-found rate"
 
+    @property
+    def open_clips(self) -> str:
+        """The words for clips that another verdict could add to the rate or take from it. The nothing-found rate counts
+        undecided clips, because they are complete and have no event.
+        """
+        return "undecided or incomplete clips" if self.dimensions is None else "incomplete clips"
+
     def renamed(self, measure: str) -> str:
         """The name of a measure in JSON: `key` for the rate, and the unchanged name for all others."""
         return self.key if measure == "clean_rate" else measure

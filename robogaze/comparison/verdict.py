@@ -25,7 +25,7 @@ def pair_verdict(pair: RunPair, names: Sequence[str], comparisons: int, config: 
     if pair.significant:
         word = "better" if found.difference.value > 0 else "worse"
         sentence = f"{first} is {word} than {second}: {rate} {by} {over}, {_p(found.p, found.holm, comparisons)}"
-        return f"{sentence}{_reversal(pair)}."
+        return f"{sentence}{_reversal(pair, config)}."
     if found.excludes_zero:
         p, alpha = _p(found.p, found.holm, comparisons), f"{1 - config.level:.2g}"
         why = f"the interval excludes zero, but {p} is not below {alpha}"
@@ -93,11 +93,11 @@ def points(share: float) -> str:
     return "undefined" if isnan(share) else f"{100 * share:+.1f}"
 
 
-def _reversal(pair: RunPair) -> str:
-    """Whether the undecided clips could reverse the sign of the difference."""
+def _reversal(pair: RunPair, config: ComparisonConfig) -> str:
+    """Whether the open clips could reverse the sign of the difference."""
     if pair.worst <= 0 <= pair.best:
         between = f"{points(pair.worst)} to {points(pair.best)} points"
-        return f", but the undecided clips could reverse this difference ({between})"
+        return f", but the {config.scope.open_clips} could reverse this difference ({between})"
     return ""
 
 

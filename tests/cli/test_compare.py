@@ -70,6 +70,7 @@ def test_without_a_model_there_is_a_nothing_found_rate_and_a_gate_on_the_clean_r
     assert found["rate"] == {"key": "nothing_found_rate", "name": "nothing-found rate", "dimensions": ["colour"]}
     assert [run["nothing_found_rate"]["value"] for run in found["runs"]] == [0.5, 1.0]
     assert not any("clean_rate" in run for run in found["runs"])
+    assert [(run["undecided"], run["rate_bounds"]["worst"]) for run in found["runs"]] == [(2, 0.5), (4, 1.0)]
     assert found["runs"][0]["per_dimension"]["shape"]["value"] == 0.5  # of all clips that cover it partially
     assert found["pairs"][0]["flips"]["fixed"] == 2
     said = " ".join(robogaze("compare", *paths, *FEW).out.split())

@@ -48,7 +48,7 @@ def test_the_rate_has_the_name_of_what_it_counts() -> None:
 def test_a_nothing_found_rate_counts_complete_clips_without_events() -> None:
     found = compare_runs([without_a_model("a", "++-~?")], TERMS)
     (leaderboard_row,) = found.leaderboard
-    assert (leaderboard_row.clean_rate, leaderboard_row.undecided) == (wilson(2, 5), 0)
+    assert (leaderboard_row.clean_rate, leaderboard_row.undecided) == (wilson(2, 5), 2)
     assert (leaderboard_row.worst, leaderboard_row.best) == (2 / 5, 4 / 5)
     assert found.verdict.startswith("a: nothing-found rate 0.400 [")
 

@@ -6,7 +6,12 @@ from math import isnan
 from robogaze.comparison import Comparison, GateCheck
 from robogaze.reporting.pages.comparison_runs import PageRun
 from robogaze.reporting.pages.results import ValidityCheck
-from robogaze.reporting.tables.comparison import comparison_method, comparison_warnings, scope_sentence
+from robogaze.reporting.tables.comparison import (
+    comparison_method,
+    comparison_warnings,
+    scope_sentence,
+    undecided_counted,
+)
 from robogaze.reporting.wording import count, listed
 
 _FINGERPRINT_CHARACTERS = 12
@@ -32,15 +37,21 @@ def comparison_checks(
 def _undecided(result: Comparison) -> Iterator[ValidityCheck]:
     whole = True
     for row in result.leaderboard:
+        clips, covers_all = count(sum(row.clips.values()), "clip"), result.scope.dimensions is None
         lacking = [f"{number} {status}" for status, number in row.clips.items() if status != "complete" and number]
-        lacking += [f"{row.undecided} undecided"] if row.undecided else []
+        if row.undecided and covers_all:
+            lacking.append(f"{row.undecided} undecided")
+        elif row.undecided:
+            whole = False
+            yield ValidityCheck(
+                False, f"{row.name}: {row.undecided} undecided of {clips}. {undecided_counted(result.scope)}"
+            )
         if lacking:
             whole = False
             yield ValidityCheck(
                 False,
-                f"{row.name}: {listed(lacking)} of {count(sum(row.clips.values()), 'clip')}; depending on these "
-                f"clips, "
-                f"the {result.scope.name} is between {_share(row.worst)} and {_share(row.best)}.",
+                f"{row.name}: {listed(lacking)} of {clips}; depending on these clips, the {result.scope.name} is "
+                f"between {_share(row.worst)} and {_share(row.best)}.",
             )
     # The unreadable clips of a run that was split are the same for all of its parts.
     if unplaced := max((run.unplaced for run in result.runs), default=0):

@@ -8,6 +8,7 @@ from typing import get_args
 from robogaze.comparison import Comparison, GateCheck, RunPair
 from robogaze.comparison.clip_measures import MEASURES
 from robogaze.comparison.flips import Flip
+from robogaze.comparison.scope import Scope
 from robogaze.comparison.verdict import points
 from robogaze.core.estimate import Estimate
 from robogaze.core.report import Status
@@ -142,12 +143,23 @@ def _clips(result: Comparison) -> ResultTable:
         for row in (result.leaderboard[run] for run in result.order)
     )
     columns = ("run", *statuses, "undecided", f"{result.scope.name} at worst", "as it is", "at best")
-    notes = (
-        "At worst, every undecided or missing clip is faulty. At best, each of these clips is clean, except "
-        "clips with a found event.",
+    title = f"Clips, and the range of the {result.scope.name}"
+    return ResultTable("clips", title, columns, rows, tuple(_clip_notes(result.scope)))
+
+
+def _clip_notes(scope: Scope) -> Iterator[str]:
+    """What undecided clips are, and what is assumed at worst and at best."""
+    undecided = "Undecided: complete clips that are neither faulty nor clean."
+    yield undecided if scope.dimensions is None else f"{undecided} {undecided_counted(scope)}"
+    yield (
+        f"At worst, all {scope.open_clips} are faulty, and so are unreadable or missing clips. At best, all of these "
+        f"clips count for the {scope.name}, except clips with a found event."
     )
-    title = f"Clips, and the range of the {result.scope.name} depending on the undecided clips"
-    return ResultTable("clips", title, columns, rows, notes)
+
+
+def undecided_counted(scope: Scope) -> str:
+    """A sentence for a nothing-found rate: what it makes of undecided clips."""
+    return f"The {scope.name} counts undecided clips, because nothing was found in them."
 
 
 def _rates(result: Comparison, kind: str, title: str) -> ResultTable:
@@ -191,16 +203,16 @@ def _measures(pair: RunPair, verdict: str, result: Comparison) -> ResultTable:
         (result.scope.renamed(name), *_cells(difference)) for name, difference in pair.differences.items()
     )
     title = f"{pair_title(pair, result)}: paired differences over {count(pair.prompts, 'shared prompt')}"
-    notes = (verdict, f"{pair_title(pair, result)}: {_bounds_sentence(pair, result.scope.name)}")
+    notes = (verdict, f"{pair_title(pair, result)}: {_bounds_sentence(pair, result.scope)}")
     return ResultTable(_file(pair, result, "pair"), title, ("measure", *_DIFFERENCE), rows, notes)
 
 
-def _bounds_sentence(pair: RunPair, rate: str) -> str:
-    """The range of the difference of a pair, which depends on its undecided clips; empty without a shared prompt."""
+def _bounds_sentence(pair: RunPair, scope: Scope) -> str:
+    """The range of the difference of a pair, which depends on its open clips; empty without a shared prompt."""
     if isnan(pair.worst):
         return ""
     between = f"{points(pair.worst)} to {points(pair.best)}"
-    return f"the {rate}s differ by {between} points, depending on the verdicts of the undecided clips."
+    return f"the {scope.name}s differ by {between} points, depending on the verdicts of the {scope.open_clips}."
 
 
 def _by_p(pair: RunPair) -> list[tuple[str, str, Difference]]:

@@ -55,6 +55,9 @@ def test_a_nothing_found_rate_is_no_clean_rate_and_names_its_dimensions() -> Non
         "Other dimensions are not covered, and no clip counts as clean. Incomplete clips are also counted in n."
     )
     assert bad[1] == (
+        "a: 2 undecided of 3 clips. The nothing-found rate counts undecided clips, because nothing was found in them."
+    )
+    assert bad[2] == (
         "b: 1 missing of 3 clips; depending on these clips, the nothing-found rate is between 0.333 and 0.667."
     )
     _, bad = sentences(without_a_model("a", "+", covers=covered(partial=["colour"])))

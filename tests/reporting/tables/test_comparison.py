@@ -40,7 +40,7 @@ def test_undecided_clips_bound_the_difference_of_a_pair() -> None:
     notes = tables(compared("+-", "+?"))["r1-r0-pair"].notes
     assert notes[1] == (
         "r1 against r0: the clean rates differ by +0.0 to +50.0 points, depending on the verdicts of the "
-        "undecided clips."
+        "undecided or incomplete clips."
     )
 
 
@@ -51,6 +51,27 @@ def test_undecided_clips_bound_the_clean_rate() -> None:
         "clean rate at worst", "as it is", "at best",
     )  # fmt: skip
     assert table.rows == (("r0", 3, 1, 1, 0, 0, 1, 0.2, 0.2, 0.8),)
+    assert table.notes == (
+        "Undecided: complete clips that are neither faulty nor clean.",
+        "At worst, all undecided or incomplete clips are faulty, and so are unreadable or missing clips. At best, all "
+        "of these clips count for the clean rate, except clips with a found event.",
+    )
+
+
+def test_undecided_clips_are_shown_beside_a_nothing_found_rate_that_they_leave_as_it_is() -> None:
+    runs = [without_a_model(name, signs) for name, signs in (("r0", "++-?"), ("r1", "+++?"))]
+    found = {table.name: table for table in comparison_tables(compare(runs, ComparisonConfig(resamples=20)))}
+    assert found["clips"].rows == (
+        ("r1", 3, 0, 1, 0, 0, 3, 0.75, 0.75, 1.0),
+        ("r0", 3, 0, 1, 0, 0, 2, 0.5, 0.5, 0.75),
+    )
+    assert found["clips"].notes == (
+        "Undecided: complete clips that are neither faulty nor clean. The nothing-found rate counts "
+        "undecided clips, because nothing was found in them.",
+        "At worst, all incomplete clips are faulty, and so are unreadable or missing clips. At best, all of these "
+        "clips count for the nothing-found rate, except clips with a found event.",
+    )
+    assert found["r1-r0-pair"].notes[1].endswith("depending on the verdicts of the incomplete clips.")
 
 
 def test_without_a_model_every_table_speaks_of_a_nothing_found_rate() -> None:
@@ -86,7 +107,7 @@ def test_json_of_runs_without_a_model_has_a_nothing_found_rate_and_no_clean_rate
     assert written["rate"] == {"key": "nothing_found_rate", "name": "nothing-found rate", "dimensions": ["colour"]}
     assert [run["nothing_found_rate"]["value"] for run in written["runs"]] == [0.25, 0.5, 0.75]
     assert written["runs"][0]["rate_bounds"] == {"worst": 0.25, "best": 0.25}
-    assert written["runs"][0]["undecided"] == 0
+    assert written["runs"][0]["undecided"] == 1
     for part in (
         *written["runs"],
         written["trend"]["per_1000_steps"],
