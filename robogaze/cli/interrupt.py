@@ -28,22 +28,27 @@ _CLEAR = b"\r\x1b[2K\x1b[?25h"
 """Removes a progress bar from a terminal and shows the cursor again."""
 
 _kept = [_NOTHING]
+_folder: list[Path | None] = [None]
+"""The folder in which clips are kept; nothing is kept if it does not exist yet."""
 _ending = threading.Lock()
 
 
-def keeps(text: str) -> None:
-    """Set the message that is printed on an interruption: what is kept, and how to resume."""
-    _kept[0] = text
+def keeps(text: str, folder: Path | None = None) -> None:
+    """Set the message that is printed on an interruption: what is kept, and how to resume. If a folder is given, the
+    message says that nothing was saved as long as the folder does not exist.
+    """
+    _kept[0], _folder[0] = text, folder
 
 
 def keeps_clips(folder: Path) -> None:
     """Set the message that finished clips are kept in a folder and that the same command resumes the run."""
-    keeps(f"finished clips are kept in {folder}; run the same command again to resume")
+    keeps(f"finished clips are kept in {folder}; run the same command again to resume", folder)
 
 
 def message() -> str:
     """The current message of the command."""
-    return f"interrupted: {_kept[0]}"
+    folder = _folder[0]
+    return f"interrupted: {_kept[0] if folder is None or folder.exists() else _NOTHING}"
 
 
 @contextmanager
