@@ -101,17 +101,16 @@ def _score(found: ClipList, setup: RunSetup, options: runs.GivenOptions, out: Pa
         if not no_page:
             write_page_of(run)
     runs.say_result(run)
-    _say_earlier_clips(out, len(run.plan.clips))
+    _say_earlier_clips(out, len(run.plan.removed))
     return runs.exit_code(run), len(run.summaries)
 
 
-def _say_earlier_clips(out: Path, given: int) -> None:
+def _say_earlier_clips(out: Path, earlier: int) -> None:
     """Say that a run folder holds more clips than this command was given, because all of them are compared."""
     from robogaze.store import StoredRun
 
-    stored = len(StoredRun(out).lines)
-    if stored > given:
+    if earlier:
+        stored = len(StoredRun(out).lines)
         click.echo(
-            f"{out} also contains {stored - given} clips from earlier commands; all {stored} clips are compared",
-            err=True,
+            f"{out} also contains {earlier} clips from earlier commands; all {stored} clips are compared", err=True
         )

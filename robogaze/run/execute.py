@@ -11,7 +11,7 @@ status partial or unscored. A run ends early only if it raises RunStopped. If th
 If answers of a batch are pending, it stops after all clips have written their requests.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, aclosing, asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -105,6 +105,14 @@ class ScoringRun:
                 self.stopped = error
         self._finish()
 
+    @property
+    def pending(self) -> int:
+        """The number of clips that have no report yet, and that could be read so far."""
+        bad = {clip.uri for clip in self.unreadable}
+        return sum(
+            name not in self.summaries and clip.entry.address not in bad for name, clip in self.plan.clips.items()
+        )
+
     def reports(self) -> Iterator[Report]:
         """The reports, in the order of the clips; with a run folder, each report is read from the folder when it is
         needed.
@@ -145,6 +153,7 @@ class ScoringRun:
             self.folder.claim()  # so that a shard without clips does not count as missing
         clips = self.plan.clips.values()
         self.folder.add(*(clip.line.with_(path=self.folder.address(clip.entry.path)) for clip in clips), replace=True)
+        self._store_unreadable(self.plan.clips)  # also a run that is killed counts no clip twice
 
     def _forget_failed(self, answers: AnswerStore | None) -> None:
         """Delete from the cache the invalid answers of clips that are scored again; otherwise the cache would return
@@ -177,11 +186,15 @@ class ScoringRun:
         self.summaries = {name: self.summaries[name] for name in self.plan.clips if name in self.summaries}
         place = {entry.address: number for number, entry in enumerate(self.entries)}
         self.unreadable.sort(key=lambda clip: place[clip.uri])
+        self._store_unreadable(self.summaries)
+
+    def _store_unreadable(self, readable: Iterable[str]) -> None:
+        """Store the unreadable clips; the clips with these ids are no longer among them."""
         if self.folder is None:
             return
         address = self.folder.address
         unreadable = [clip.with_(uri=address(Path(clip.uri))) for clip in self.unreadable]
-        read = {address(clip.entry.path) for name, clip in self.plan.clips.items() if name in self.summaries}
+        read = {address(Path(self.plan.clips[name].entry.address)) for name in readable}
         listed = {address(Path(entry.address)) for entry in self.entries} if self.is_whole else None
         self.folder.write_unreadable(unreadable, read, listed)
 

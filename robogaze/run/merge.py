@@ -57,12 +57,11 @@ def merge(sources: Sequence[Path], out: Path) -> MergeResult:
     with RunFolder(out, first) as run:
         repeated = sum(_merge_clips(StoredRun(source), run) for source in sources)
         _merge_answers([source / "calls.sqlite" for source in sources], run.answers)
-        summaries = [found for line in run.lines if (found := run.stored.summary(line.clip_id)) is not None]
         _merge_unreadable(sources, run)
+        merged = StoredRun(out)
+        summaries = [found for line in merged.scored if (found := merged.summary(line.clip_id)) is not None]
     reports, incomplete = len(summaries), sum(summary.status != "complete" for summary in summaries)
-    return MergeResult(
-        len(sources), len(run.lines), reports, repeated, len(StoredRun(out).unreadable), missing, incomplete
-    )
+    return MergeResult(len(sources), len(run.lines), reports, repeated, len(merged.unreadable), missing, incomplete)
 
 
 def _configuration(source: Path) -> dict[str, Any]:
@@ -90,7 +89,7 @@ def _merge_clips(source: StoredRun, run: RunFolder) -> int:
     """Add the clips of a run to another run; return the number of clips with a report in both."""
     repeated, lines = 0, [_moved(line, source.root, run) for line in source.lines]
     run.add(*lines)
-    for line in lines:
+    for line in source.scored:
         mine, theirs = run.stored.summary(line.clip_id), source.summary(line.clip_id)
         repeated += int(mine is not None and theirs is not None)
         if theirs is not None and (mine is None or _FURTHER.index(theirs.status) > _FURTHER.index(mine.status)):
@@ -101,7 +100,7 @@ def _merge_clips(source: StoredRun, run: RunFolder) -> int:
 
 def _merge_unreadable(sources: Sequence[Path], run: RunFolder) -> None:
     """Store the clips that no run could read; the list of an earlier merge is dropped."""
-    read = {line.path for line in run.lines if run.stored.has_report(line.clip_id)}
+    read = {_moved(line, source, run).address for source in sources for line in StoredRun(source).scored}
     found = [_readdressed(clip, source, run) for source in sources for clip in StoredRun(source).unreadable]
     run.write_unreadable([clip for clip in found if clip.uri not in read], listed=())
 

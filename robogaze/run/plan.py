@@ -73,7 +73,7 @@ def make_plan(
             finished[clip_id] = summary
     order = random_order(seed)
     tasks.sort(key=lambda task: order(task.clip_id))
-    added, removed = _changes(clips, folder)
+    added, removed = _changes(clips, unreadable, folder)
     return RunPlan(clips, finished, tasks, unreadable, repeated, replaced, added, removed)
 
 
@@ -107,12 +107,15 @@ def _is_scored_again(summary: ReportSummary, retry_failed: bool) -> bool:
     return summary.status != "complete" and (retry_failed or awaits_answer(summary))
 
 
-def _changes(clips: Mapping[str, RunClip], folder: RunFolder | None) -> tuple[Sequence[str], Sequence[str]]:
+def _changes(
+    clips: Mapping[str, RunClip], unreadable: Sequence[Unreadable], folder: RunFolder | None
+) -> tuple[Sequence[str], Sequence[str]]:
     """The ids that the run folder's manifest does not list, and the ids that only the manifest lists."""
     known = {} if folder is None else {line.clip_id: line for line in folder.lines}
     if folder is None or not known:
         return (), ()
-    removed = [clip_id for clip_id in known if clip_id not in clips]
+    bad = {folder.address(Path(clip.uri)) for clip in unreadable}
+    removed = [clip_id for clip_id, line in known.items() if clip_id not in clips and line.address not in bad]
     present = {folder.address(clip.entry.path): clip.line for clip in clips.values()}
     for clip_id in removed:
         line = known[clip_id]

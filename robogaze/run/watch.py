@@ -329,7 +329,7 @@ class Watch:
     def _result(self, checkpoint: _Checkpoint) -> CheckpointResult:
         """The numbers of a checkpoint from its run folder, the comparison, the gate, and the pages."""
         stored = StoredRun(checkpoint.folder)
-        summaries = (stored.summary(line.clip_id) for line in stored.lines)
+        summaries = (stored.summary(line.clip_id) for line in stored.scored)
         result = CheckpointResult(
             checkpoint.name,
             checkpoint.folder,

@@ -197,8 +197,10 @@ class RunFolder:
         known = {*read, *(clip.uri for clip in unreadable)}
         before = StoredRun(self.root).unreadable
         still = [clip for clip in before if clip.uri not in known and (listed is None or clip.uri in listed)]
-        clips = [clip.model_dump() for clip in (*still, *unreadable)]
-        self._write("unreadable.json", json.dumps(clips, ensure_ascii=False) + "\n")
+        clips = (*still, *unreadable)
+        if clips != before or not (self.root / "unreadable.json").is_file():
+            listing = [clip.model_dump() for clip in clips]
+            self._write("unreadable.json", json.dumps(listing, ensure_ascii=False) + "\n")
 
     def _write(self, name: str, content: str | bytes) -> None:
         write_whole(self.root / name, content)

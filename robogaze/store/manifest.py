@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from robogaze.core.clip import Layout
+from robogaze.core.clip import Layout, address
 from robogaze.core.data import Data, fault_of
 from robogaze.errors import InputError
 
@@ -35,6 +35,11 @@ class ManifestLine(Data):
     embodiment: str | None = None
     size_bytes: int | None = None
     modified_ns: int | None = None
+
+    @property
+    def address(self) -> str:
+        """The clip's file and, unless the clip is the whole file, the part of the file in seconds."""
+        return address(self.path, self.start_s, self.end_s)
 
     def differs(self, other: "ManifestLine") -> str | None:
         """The first field that differs between the two lines, among the fields that a report depends on; None if none

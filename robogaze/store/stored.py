@@ -45,9 +45,32 @@ class StoredRun:
         return tuple(read_manifest(self.root))
 
     @cached_property
+    def scored(self) -> tuple[ManifestLine, ...]:
+        """The clips that count with their report: they have a report, and their file could be read."""
+        return tuple(line for line in self._readable if self.has_report(line.clip_id))
+
+    @cached_property
+    def pending(self) -> tuple[ManifestLine, ...]:
+        """The clips that have no report yet, and whose file could be read."""
+        return tuple(line for line in self._readable if not self.has_report(line.clip_id))
+
+    @cached_property
+    def _readable(self) -> tuple[ManifestLine, ...]:
+        bad = {clip.uri for clip in self.unreadable}
+        return tuple(line for line in self.lines if line.address not in bad)
+
+    @cached_property
+    def left_out(self) -> tuple[Path, ...]:
+        """The paths of reports that do not count, because the clip's file has become unreadable."""
+        if not self.unreadable:
+            return ()
+        readable = {line.clip_id for line in self._readable}
+        return tuple(self.report_path(line.clip_id) for line in self.lines if line.clip_id not in readable)
+
+    @cached_property
     def reports(self) -> tuple[Report, ...]:
-        """The reports, in the order of the manifest."""
-        found = (self.report(line.clip_id) for line in self.lines)
+        """The reports of the clips in `scored`, in the order of the manifest."""
+        found = (self.report(line.clip_id) for line in self.scored)
         return tuple(report for report in found if report is not None)
 
     @cached_property

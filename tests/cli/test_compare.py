@@ -205,7 +205,7 @@ def test_unreadable_clips_count_for_their_checkpoint_or_are_reported_without_one
 ) -> None:
     path = write_reports(tmp_path / "all", [report(f"{name}-p0", checkpoint=name) for name in "ab"])
     (path / "run.json").write_text("{}")
-    line = {"clip_id": "b-p1", "path": "../b-p1.mp4", "checkpoint": "b", "instruction": "p1"}
+    line = {"clip_id": "b-p1", "path": "../b-p1.mp4", "sha256": "0", "checkpoint": "b", "instruction": "p1"}
     (path / "manifest.jsonl").write_text(f"{json.dumps(line)}\n")
     unreadable = [{"uri": uri, "reason": "it is cut short"} for uri in ("../b-p1.mp4", "../gone.mp4")]
     (path / "unreadable.json").write_text(json.dumps(unreadable))

@@ -1,6 +1,7 @@
 """Merging shards and runs."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,12 +9,13 @@ from making import coverage
 from run_making import execute
 
 from robogaze.backends import AnswerStore
+from robogaze.core.report import Unreadable
 from robogaze.datasets import ManifestEntry
 from robogaze.errors import RunError
 from robogaze.run.merge import merge
 from robogaze.run.shards import shards_of
 from robogaze.stages.pipeline import Pipeline
-from robogaze.store import RunFolder, StoredRun
+from robogaze.store import RunFolder, StoredRun, configuration_of
 
 
 async def test_merged_shards_equal_the_whole_run(
@@ -89,3 +91,15 @@ async def test_answers_and_usage_are_merged(tmp_path: Path, clips: list[Manifest
     store = AnswerStore(tmp_path / "out" / "calls.sqlite")
     assert store.usage("eyes").calls == 1
     store.close()
+
+
+async def test_a_report_whose_file_became_unreadable_does_not_count_in_a_merge(
+    tmp_path: Path, clips: list[ManifestEntry], pipeline: Pipeline
+) -> None:
+    other = clips[1].with_(path=Path(shutil.copy(clips[1].path, tmp_path / "other.mp4")))
+    await execute([clips[0], other], pipeline, tmp_path / "run")
+    line = StoredRun(tmp_path / "run").lines[0]
+    with RunFolder(tmp_path / "run", configuration_of(tmp_path / "run")) as folder:
+        folder.write_unreadable([Unreadable(uri=line.path, reason="empty")])
+    found = merge([tmp_path / "run"], tmp_path / "merged")
+    assert (found.clips, found.reports, found.unreadable) == (2, 1, 1)

@@ -18,9 +18,15 @@ def write_page_of(run: ScoringRun) -> Path | None:
     if run.folder is None or not (run.summaries or run.unreadable):
         return None
     path = run.folder.root / "index.html"
-    if not run.scored and not run.unreadable and path.is_file():
-        return path
-    return write_page(run.folder.root, run.setup.domain)
+    return path if _is_current(path) else write_page(run.folder.root, run.setup.domain)
+
+
+def _is_current(page: Path) -> bool:
+    """Whether a run folder's page is newer than its clips, its unreadable clips and its reports."""
+    if not page.is_file():
+        return False
+    shown = [page.with_name(name) for name in ("manifest.jsonl", "unreadable.json", "reports")]
+    return all(path.stat().st_mtime_ns <= page.stat().st_mtime_ns for path in shown if path.exists())
 
 
 def write_page(root: Path, domain: Domain) -> Path:

@@ -248,6 +248,7 @@ def _check_single_run(path: Path, files: Sequence[PurePosixPath]) -> None:
 def _candidates(root: Path) -> list[PurePosixPath]:
     files = []
     is_run = (root / "run.json").is_file()
+    unreadable = {path.relative_to(root).as_posix() for path in StoredRun(root).left_out} if is_run else set()
     for folder, folders, names in os.walk(root):
         inner = Path(folder).relative_to(root).as_posix()
         left_out = _OF_PLAYS if is_run and inner == "." else ()
@@ -256,4 +257,4 @@ def _candidates(root: Path) -> list[PurePosixPath]:
         for name in names:
             if name.endswith((*_SUFFIXES, _MARKDOWN)) and not name.startswith((".", "_")) and name not in excluded:
                 files.append(PurePosixPath(inner, name))
-    return sorted(files)
+    return sorted(file for file in files if file.as_posix() not in unreadable)

@@ -69,7 +69,7 @@ def has_plays(root: Path) -> bool:
 def write_plays_page(root: Path, domain: Domain) -> WrittenPage:
     """Write index.html into a run folder of plays, from its reports and traces. Raises InputError for a bad trace."""
     run = StoredRun(root)
-    reports = [report for line in run.lines if (report := run.report(line.clip_id)) is not None]
+    reports = [report for line in run.scored if (report := run.report(line.clip_id)) is not None]
     found = sum(len(report.events) for report in reports)
     title = root.resolve().name
     text = document(

@@ -125,7 +125,8 @@ def test_report_json_files_are_preferred_and_others_counted(tmp_path: Path) -> N
 
 
 def test_reports_folder_of_a_run_is_read(tmp_path: Path) -> None:
-    names = ("run.json", "manifest.jsonl", "unreadable.json", "reports/b.json", "reports/a.json", "calls.sqlite")
+    (tmp_path / "unreadable.json").write_text("[]")
+    names = ("run.json", "manifest.jsonl", "reports/b.json", "reports/a.json", "calls.sqlite")
     assert found(tmp_path, *names) == (["reports/a.json", "reports/b.json"], 0)
 
 
