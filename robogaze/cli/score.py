@@ -150,7 +150,7 @@ def _tracker(text: str | None, shard: str | None, engine: str) -> Tracker | None
 def _track(tracker: Tracker, run: ScoringRun) -> None:
     from robogaze.reporting.trackers import run_numbers
 
-    numbers = run_numbers(list(run.summaries.values()), run.unreadable, run.setup.domain)
+    numbers = run_numbers(list(run.summaries.values()), run.unreadable, run.setup.domain, run.pending)
     name = "score" if run.folder is None else run.folder.root.resolve().name
     tracking.track(tracker, name, run.setup.tracked, numbers)
 
@@ -214,7 +214,7 @@ def _say_missing_instructions(run: ScoringRun) -> None:
 def _show(run: ScoringRun, as_json: bool) -> None:
     if as_json:
         _print_json(run)
-    elif run.summaries or run.unreadable:
+    elif run.summaries or run.unreadable or run.pending:
         from rich.console import Console
 
         from robogaze.reporting.tables.clips import clip_table, event_table, summary_lines
@@ -225,7 +225,7 @@ def _show(run: ScoringRun, as_json: bool) -> None:
             console.print(clip_table(list(run.reports()), run.unreadable, domain))
         elif any(summary.events for summary in summaries):
             console.print(event_table(summaries, domain))
-        for line in summary_lines(summaries, run.unreadable, domain):
+        for line in summary_lines(summaries, run.unreadable, domain, run.pending):
             console.print(line, highlight=False, markup=False)
 
 
@@ -239,7 +239,7 @@ def _print_json(run: ScoringRun) -> None:
         "schema_version": SCHEMA_VERSION,
         "run": None if run.folder is None else str(run.folder.root),
         "stopped": None if run.stopped is None else str(run.stopped),
-        **counts_as_json(list(run.summaries.values()), run.unreadable, run.setup.domain),
+        **counts_as_json(list(run.summaries.values()), run.unreadable, run.setup.domain, run.pending),
     }
     click.echo(json.dumps(head)[:-1] + ', "reports": [', nl=False)
     for number, report in enumerate(run.reports()):

@@ -1,7 +1,8 @@
 """The counts of a set of reports and the sentences that describe them.
 
 Every clip is counted by its verdict (faulty, clean, undecided), and by its status if that is not complete (partial,
-unscored). A file that cannot be read has no report and counts as unreadable.
+unscored). A file that cannot be read has no report and counts as unreadable. A clip of a stopped run that has no report
+yet is pending; it is in no count but its own.
 """
 
 from collections import Counter
@@ -27,11 +28,12 @@ def worst_severity(report: Report | ReportSummary) -> int | None:
 
 @dataclass(frozen=True)
 class RunSummary(Generic[Counted]):
-    """Counts and sums over clips."""
+    """Counts and sums over clips. `pending` is the number of clips that have no report yet."""
 
     reports: tuple[Counted, ...]
     unreadable: tuple[Unreadable, ...]
     domain: Domain
+    pending: int = 0
 
     @cached_property
     def verdicts(self) -> Counter[str]:
@@ -45,11 +47,12 @@ class RunSummary(Generic[Counted]):
 
     @property
     def counts(self) -> dict[str, int]:
-        """The number of clips by verdict and by status, and the number of unreadable clips."""
+        """The number of clips by verdict and by status, of unreadable clips, and of clips without a report yet."""
         return {
             **{name: self.verdicts[name] for name in get_args(Verdict)},
             **{name: self.statuses[name] for name in get_args(Status)},
             "unreadable": len(self.unreadable),
+            "pending": self.pending,
         }
 
     @property
@@ -64,7 +67,7 @@ class RunSummary(Generic[Counted]):
 
     @property
     def clips(self) -> int:
-        """The number of clips, including unreadable clips."""
+        """The number of clips, including unreadable clips, without the pending clips."""
         return len(self.reports) + len(self.unreadable)
 
     @property
@@ -118,14 +121,31 @@ def _dimension_name(dimension: str, domain: Domain | None) -> str:
     return domain.dimensions[dimension].name if domain and dimension in domain.dimensions else dimension
 
 
+def clips_so_far(summary: AnySummary) -> str:
+    """The number of clips that the counts are out of: `50 clips`, or `4 clips so far` if others are pending."""
+    return f"{count(summary.clips, 'clip')}{' so far' if summary.pending else ''}"
+
+
+def not_scored_yet(summary: AnySummary) -> str:
+    """How many clips have no report yet: `46 of 50 clips are not scored yet`; empty if there are none."""
+    number = summary.pending
+    if not number:
+        return ""
+    verb = "is" if number == 1 else "are"
+    return f"{number:,} of {count(number + summary.clips, 'clip')} {verb} not scored yet"
+
+
 def headline(summary: AnySummary) -> str:
-    """The counts in one line: `5 clips: 2 faulty, 1 clean, 1 undecided, 1 unreadable (status: 1 partial)`."""
+    """The counts in one line: `5 clips: 2 faulty, 1 clean, 1 undecided, 1 unreadable (status: 1 partial)`. A stopped
+    run's line also gives the number of pending clips.
+    """
     found, statuses = summary.verdicts, summary.statuses
     parts = [f"{found['faulty']} faulty", f"{found['clean']} clean", f"{found['undecided']} undecided"]
     if summary.unreadable:
         parts.append(f"{len(summary.unreadable)} unreadable")
     incomplete = ", ".join(f"{statuses[name]} {name}" for name in ("partial", "unscored") if statuses[name])
-    return f"{count(summary.clips, 'clip')}: {', '.join(parts)}{f' (status: {incomplete})' if incomplete else ''}"
+    line = f"{clips_so_far(summary)}: {', '.join(parts)}{f' (status: {incomplete})' if incomplete else ''}"
+    return f"{line}; {not_scored_yet(summary)}" if summary.pending else line
 
 
 def nothing_found(dimensions: Iterable[str], domain: Domain | None) -> str:

@@ -87,8 +87,8 @@ def test_a_second_start_does_nothing(score: Score) -> None:
         ran = score(url, "--json")
     assert stub.requests == asked == CLIPS
     written = json.loads(ran.out)
-    counts = {"faulty": 6, "clean": 0, "undecided": 0, "complete": 6, "partial": 0, "unscored": 0, "unreadable": 0}
-    assert written["clips"] == counts
+    others = ("clean", "undecided", "partial", "unscored", "unreadable", "pending")
+    assert written["clips"] == {"faulty": 6, "complete": 6, **dict.fromkeys(others, 0)}
     assert (written["usage"]["calls"], written["usage"]["cost_usd"], written["stopped"]) == (6, None, None)
     assert written["events"][0]["clips"] == 6
 

@@ -19,6 +19,7 @@ from cli.running import Ran, Shell
 from robogaze.cli.shared.runs import exit_code
 from robogaze.core.report import Report
 from robogaze.core.report_summary import ReportSummary
+from robogaze.reports import load_reports
 from robogaze.run.execute import ScoringRun
 from robogaze.run.options import RunOptions
 from robogaze.run.plan import make_plan
@@ -438,3 +439,66 @@ def test_missing_videos_and_those_too_large_to_embed_are_reported(
     gone = robogaze("report", out)
     assert f"has no video of 1 clip ({measured.name}" in gone.err
     assert gone.code == 0
+
+
+# A file that became unreadable, and a run that was stopped.
+
+
+@pytest.fixture
+def two(video: Path, tmp_path: Path) -> Path:
+    """A folder with two clips."""
+    folder = tmp_path / "clips"
+    folder.mkdir()
+    shutil.copy(video, folder / "a.mp4")
+    write_clip(folder / "b.mp4", frames=72, width=160, height=112)
+    return folder
+
+
+def test_a_file_that_became_unreadable_counts_once_and_its_report_returns_with_it(
+    robogaze: Shell, two: Path, out: Path, tmp_path: Path
+) -> None:
+    assert robogaze("score", two, "--out", out).code == 0
+    whole, path = (two / "a.mp4").read_bytes(), two / "a.mp4"
+    path.write_bytes(b"")
+    ran = robogaze("score", two, "--out", out)
+    assert "2 clips: " in ran.out
+    assert "does not include" not in ran.err
+    assert [line.clip_id for line in StoredRun(out).scored] == ["b"]
+    assert [report.clip.id for report in load_reports(out)] == ["b"]
+    assert "1 unreadable" in _title(out)
+    assert "of 2 clips" in _title(out)
+    compared = json.loads(robogaze("compare", out, "--json").out)
+    clips = compared["runs"][0]["clips"]
+    assert (clips["complete"] + clips["partial"], clips["unreadable"]) == (1, 1)
+    robogaze("dataset", "export", out, "--keep", "clean", "--dimension", "visual_quality", "--out", tmp_path / "kept")
+    kept = tmp_path / "kept" / "clean.jsonl"
+    assert not kept.exists() or "a.mp4" not in kept.read_text()
+    path.write_bytes(whole)
+    assert robogaze("score", two, "--out", out).code == 0
+    assert [line.clip_id for line in StoredRun(out).scored] == ["a", "b"]
+    assert "unreadable" not in _title(out)
+
+
+def test_the_page_of_a_stopped_run_names_the_clips_that_are_not_scored_yet(
+    robogaze: Shell, two: Path, out: Path
+) -> None:
+    assert robogaze("score", two, "--out", out).code == 0
+    StoredRun(out).report_path("a").unlink()
+    assert robogaze("report", out).code == 0
+    assert "of 1 clip so far" in _title(out)
+    assert "1 of 2 clips is not scored yet" in _title(out)
+
+
+def test_the_summary_of_a_stopped_run_names_the_clips_that_are_not_scored_yet(
+    robogaze: Shell, two: Path, out: Path, tmp_path: Path
+) -> None:
+    with running(Stub()) as url:
+        ran = robogaze("score", two, "--model", models(tmp_path, url), "--out", out, "--max-calls", "1")
+    assert ran.code == 4
+    assert "not scored yet" in ran.out
+
+
+def _title(out: Path) -> str:
+    found = re.search(r"<h1>(.*?)</h1>", (out / "index.html").read_text(), re.S)
+    assert found is not None
+    return found[1]

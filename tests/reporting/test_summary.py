@@ -219,3 +219,11 @@ def test_a_verdict_names_what_it_rests_on(reports: list[Report], domain: Domain)
         "Undecided: no picture-quality fault found; partially covered: Physical Plausibility; "
         "not examined: Task Progress.",
     ]
+
+
+def test_clips_that_wait_are_named_beside_the_counts_of_the_others(reports: list[Report], domain: Domain) -> None:
+    summary = RunSummary(tuple(reports), (UNREADABLE,), domain, pending=44)
+    line = headline(summary)
+    assert line.startswith("6 clips so far: 2 faulty")
+    assert line.endswith("; 44 of 50 clips are not scored yet")
+    assert (summary.clips, summary.counts["pending"]) == (6, 44)

@@ -46,6 +46,7 @@ def test_a_run_is_sent_as_these_numbers(reports: list[Report], domain: Domain) -
     assert counts == {
         "clips/faulty": 2, "clips/clean": 1, "clips/undecided": 2,
         "clips/complete": 3, "clips/partial": 1, "clips/unscored": 1, "clips/unreadable": 1,
+        "clips/pending": 0,
     }  # fmt: skip
     assert set(numbers) - set(rates) - set(counts) == {
         "clean_rate", "clean_rate_low", "clean_rate_high",

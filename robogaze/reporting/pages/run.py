@@ -28,7 +28,7 @@ from robogaze.reporting.pages.run_checks import checks, differs
 from robogaze.reporting.pages.videos import VideoFile, video_notes, video_sources
 from robogaze.reporting.summary import RunSummary
 from robogaze.reporting.tables import cell_text
-from robogaze.reporting.wording import count, listed, printable
+from robogaze.reporting.wording import listed, printable
 from robogaze.stats.proportions import wilson
 from robogaze.store import StoredRun
 
@@ -61,7 +61,7 @@ class ClipPage:
 def write_run_page(root: Path, domain: Domain) -> WrittenPage:
     """Write index.html into a run folder, from its reports."""
     run = StoredRun(root)
-    done = [line for line in run.lines if run.has_report(line.clip_id)]
+    done = run.scored
     files = {line.clip_id: VideoFile(line.path, 0.0, line.sha256, line.size_bytes, line.modified_ns) for line in done}
     videos = video_sources(files, root)
     reports = (report for line in done if (report := run.report(line.clip_id)) is not None)
@@ -69,7 +69,8 @@ def write_run_page(root: Path, domain: Domain) -> WrittenPage:
         ClipPage(report, videos[report.clip.id], run.frames(report.clip.id), _picture_addresses(run, report))
         for report in reports
     )
-    path = write_files(root, run_files(pages, run.unreadable, domain, title=root.resolve().name))
+    title = root.resolve().name
+    path = write_files(root, run_files(pages, run.unreadable, domain, title=title, pending=len(run.pending)))
     return WrittenPage(path, tuple(video_notes(videos, files)))
 
 
@@ -80,10 +81,10 @@ def _picture_addresses(run: StoredRun, report: Report) -> dict[str, str]:
 
 
 def run_files(
-    pages: Iterable[ClipPage], unreadable: Sequence[Unreadable], domain: Domain, title: str
+    pages: Iterable[ClipPage], unreadable: Sequence[Unreadable], domain: Domain, title: str, pending: int = 0
 ) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each file of the page, `index.html` last. `pages` is read one clip at a time, to
-    save memory.
+    save memory. `pending` is the number of clips that have no report yet.
     """
     reports: list[Report] = []
     files: dict[str, str | None] = {}
@@ -94,7 +95,8 @@ def run_files(
             in_page = bundle.data
         else:
             yield bundle.file, bundle.text
-    yield "index.html", _index(reports, unreadable, domain, title, files, in_page)
+    summary = RunSummary(tuple(reports), tuple(unreadable), domain, pending)
+    yield "index.html", _index(summary, title, files, in_page)
 
 
 def _data(pages: Iterable[ClipPage], reports: list[Report], domain: Domain) -> Iterator[tuple[str, str]]:
@@ -115,10 +117,9 @@ def _shortened(report: Report) -> Report:
 
 
 def _index(
-    reports: Sequence[Report], unreadable: Sequence[Unreadable], domain: Domain, title: str,
-    files: Mapping[str, str | None], in_page: Mapping[str, str] | None,
-) -> str:  # fmt: skip
-    summary = RunSummary(tuple(reports), tuple(unreadable), domain)
+    summary: RunSummary[Report], title: str, files: Mapping[str, str | None], in_page: Mapping[str, str] | None
+) -> str:
+    domain = summary.domain
     return document(
         "run.html.j2",
         title,
@@ -144,16 +145,20 @@ def _index(
 
 
 def run_headline(summary: RunSummary[Report]) -> str:
-    """A sentence with the share of faulty clips, the interval of this share, and the counts of the other verdicts."""
+    """A sentence with the share of faulty clips, the interval of this share, and the counts of the other verdicts. For
+    a stopped run, it also gives the number of pending clips.
+    """
     verdicts, clips = summary.verdicts, summary.clips
+    pending = f"; {summaries.not_scored_yet(summary)}" if summary.pending else ""
+    of = summaries.clips_so_far(summary)
     if not summary.reports:
-        return f"{count(clips, 'clip')}, none of them judged."
+        return f"{of}, none of them judged{pending}."
     share = cell_text(wilson(verdicts["faulty"], clips))
-    faulty = f"{verdicts['faulty']} of {count(clips, 'clip')} {'is' if clips == 1 else 'are'} faulty ({share})"
+    faulty = f"{verdicts['faulty']} of {of} {'is' if clips == 1 else 'are'} faulty ({share})"
     others = [f"{verdicts['clean']} clean", f"{verdicts['undecided']} undecided"]
     if summary.unreadable:
         others.append(f"{len(summary.unreadable)} unreadable")
-    return f"{faulty}; {listed(others)}."
+    return f"{faulty}; {listed(others)}{pending}."
 
 
 def _facts(summary: RunSummary[Report]) -> Iterator[Fact]:

@@ -3,15 +3,17 @@
 from robogaze.core.report import Report
 from robogaze.domains import Domain
 from robogaze.reporting.pages.results import ValidityCheck
-from robogaze.reporting.summary import RunSummary, dimension_names, not_examined, unmeasured
+from robogaze.reporting.summary import RunSummary, dimension_names, not_examined, not_scored_yet, unmeasured
 from robogaze.reporting.wording import count
 
 
 def checks(summary: RunSummary[Report]) -> tuple[ValidityCheck, ...]:
     """All checks, the most important first; without reports, only the check that says that there are no reports."""
     if not summary.reports:
-        return (_unreadable(summary), ValidityCheck(False, "There is no report, so nothing is known about the clips."))
+        nothing = ValidityCheck(False, "There is no report, so nothing is known about the clips.")
+        return (*([_pending(summary)] if summary.pending else []), _unreadable(summary), nothing)
     return (
+        _pending(summary),
         _unscored(summary),
         _unreadable(summary),
         _partial(summary),
@@ -21,6 +23,13 @@ def checks(summary: RunSummary[Report]) -> tuple[ValidityCheck, ...]:
         _calls(summary),
         _fingerprint(summary),
     )
+
+
+def _pending(summary: RunSummary[Report]) -> ValidityCheck:
+    if not summary.pending:
+        return ValidityCheck(True, "No clip of the run waits to be scored.")
+    what = f"{not_scored_yet(summary)}, so no count includes them"
+    return ValidityCheck(False, f"{what}; to score them, run the same command again.")
 
 
 def _unscored(summary: RunSummary[Report]) -> ValidityCheck:

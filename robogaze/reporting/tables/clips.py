@@ -106,11 +106,14 @@ def _plain(text: str) -> Text:
 
 
 def summary_lines(
-    reports: Sequence[Report] | Sequence[ReportSummary], unreadable: Sequence[Unreadable], domain: Domain
+    reports: Sequence[Report] | Sequence[ReportSummary],
+    unreadable: Sequence[Unreadable],
+    domain: Domain,
+    pending: int = 0,
 ) -> list[str]:
     """The counts, the clips without events, what was not examined or measured, and the cost."""
     short = tuple(report if isinstance(report, ReportSummary) else ReportSummary.of(report) for report in reports)
-    summary = RunSummary(short, tuple(unreadable), domain)
+    summary = RunSummary(short, tuple(unreadable), domain, pending)
     lines = [
         headline(summary),
         *without_events(summary),
@@ -143,12 +146,12 @@ def event_table(reports: Sequence[ReportSummary], domain: Domain) -> Table:
 
 
 def counts_as_json(
-    reports: Sequence[ReportSummary], unreadable: Sequence[Unreadable], domain: Domain
+    reports: Sequence[ReportSummary], unreadable: Sequence[Unreadable], domain: Domain, pending: int = 0
 ) -> Mapping[str, Any]:
     """The numbers of clips by verdict and status, of dimensions by coverage, and of events by type, and the usage of
     the run. A value of the usage is None if a part of it is not known.
     """
-    summary = RunSummary(tuple(reports), tuple(unreadable), domain)
+    summary = RunSummary(tuple(reports), tuple(unreadable), domain, pending)
     return {
         "clips": summary.counts,
         "coverage": summary.coverage,

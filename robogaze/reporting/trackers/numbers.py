@@ -1,7 +1,8 @@
 """The named numbers that a tracker gets. They are counts and rates over many clips, never values of a single clip.
 
 clips/VERDICT        clips that are faulty, clean and undecided
-clips/STATUS         clips that are complete, partial and unscored; clips/unreadable have no report
+clips/STATUS         clips that are complete, partial and unscored
+clips/unreadable     clips whose file cannot be read; clips/pending have no report yet
 clean_rate           clean clips, of all clips; not sent if no clip covers every dimension
 nothing_found_rate   complete clips without events, of all clips; their coverage does not matter
 dimension_rate/ID    the share of clips with an event in the dimension, of the scored clips in which it was examined
@@ -27,9 +28,11 @@ from robogaze.stats.proportions import wilson
 Numbers = Mapping[str, float]
 
 
-def run_numbers(reports: Sequence[ReportSummary], unreadable: Sequence[Unreadable], domain: Domain) -> Numbers:
+def run_numbers(
+    reports: Sequence[ReportSummary], unreadable: Sequence[Unreadable], domain: Domain, pending: int = 0
+) -> Numbers:
     """The counts, rates and usage of a run; an event counts in its own dimension only."""
-    summary = RunSummary(tuple(reports), tuple(unreadable), domain)
+    summary = RunSummary(tuple(reports), tuple(unreadable), domain, pending)
     covered = any(covers_all(report.states.values()) for report in reports)
     without_events = sum(report.status == "complete" and not report.events for report in reports)
     return {

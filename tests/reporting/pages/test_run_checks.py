@@ -85,3 +85,11 @@ def test_another_version_of_the_domain_is_noticed(domain: Domain) -> None:
 def test_without_a_report_nothing_is_known(domain: Domain) -> None:
     assert "nothing is known about the clips" in sentences(False, domain=domain, unreadable=1)
     assert sentences(True, domain=domain, unreadable=1) == ""
+    summary = RunSummary[Report]((), (), domain, pending=3)
+    assert "3 of 3 clips are not scored yet" in " ".join(check.sentence for check in checks(summary) if not check.good)
+
+
+def test_clips_that_wait_are_named(reports: list[Report], domain: Domain) -> None:
+    summary = RunSummary(tuple(reports), (), domain, pending=45)
+    first = checks(summary)[0]
+    assert (first.good, first.sentence.partition(",")[0]) == (False, "45 of 50 clips are not scored yet")
