@@ -51,8 +51,9 @@ def test_a_foreign_format_has_no_metadata(tmp_path: Path) -> None:
 def test_a_run_folder_counts_missing_and_unreadable_clips(tmp_path: Path) -> None:
     folder = write_reports(tmp_path / "run", [report("a-p0")])
     (folder / "run.json").write_text("{}")
-    line = {"clip_id": "a-p0", "instruction": "p0", "path": "../cup.mp4", "split": None}
-    part = {"clip_id": "a-p1", "path": "../all.mp4", "start_s": 2.0, "end_s": 3.5, "checkpoint": "a", "prompt_id": "7"}
+    line = {"clip_id": "a-p0", "instruction": "p0", "path": "../cup.mp4", "split": None, "sha256": "0"}
+    part = {"clip_id": "a-p1", "path": "../all.mp4", "sha256": "0", "start_s": 2.0, "end_s": 3.5}
+    part |= {"checkpoint": "a", "prompt_id": "7"}
     (folder / "manifest.jsonl").write_text("".join(f"{json.dumps(entry)}\n" for entry in (line, part)))
     (folder / "unreadable.json").write_text('[{"uri": "x.mp4", "reason": "no video"}]')
     found = read(folder)
