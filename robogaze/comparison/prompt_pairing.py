@@ -80,10 +80,10 @@ class PromptPairing:
         everywhere = {prompt for clips in self.runs for prompt in clips}
         comparable = len(everywhere) < sum(len(clips) for clips in self.runs) or not self.runs[place]
         elsewhere = len(everywhere - set(_prompts(run, self.key).values())) if comparable else 0
-        addresses = {clip.address for clip in run.listed.values()}
+        addresses, lost = {clip.address for clip in run.listed.values()}, set(run.at)
         unlisted = sum(address not in addresses for address in run.at)
         unknown = unlisted + (0 if self.key in _LISTED else len(run.unreported))
-        unmade = sum(clip.address not in run.at for clip in run.unreported.values())
+        unmade = sum(clip.address not in lost for clip in run.unreported.values())
         return unmade + max(0, elsewhere - unknown)
 
 

@@ -66,10 +66,14 @@ class Failure(Data):
 
 
 class Unreadable(Data):
-    """A clip whose file cannot be read. The clip has no report and is counted in every denominator."""
+    """A clip whose file cannot be read. The clip has no report and is counted in every denominator.
+
+    `clip_id` is None if the clip's id is not known, because an id can depend on the content of the file.
+    """
 
     uri: str
     reason: str
+    clip_id: str | None = None
 
 
 class Usage(Data):

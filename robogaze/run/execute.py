@@ -108,10 +108,9 @@ class ScoringRun:
     @property
     def pending(self) -> int:
         """The number of clips that have no report yet, and that could be read so far."""
-        bad = {clip.uri for clip in self.unreadable}
-        return sum(
-            name not in self.summaries and clip.entry.address not in bad for name, clip in self.plan.clips.items()
-        )
+        bad = {(clip.uri, clip.clip_id) for clip in self.unreadable}
+        addresses = {name: clip.entry.address for name, clip in self.plan.clips.items() if name not in self.summaries}
+        return sum(not bad & {(at, name), (at, None)} for name, at in addresses.items())
 
     def reports(self) -> Iterator[Report]:
         """The reports, in the order of the clips; with a run folder, each report is read from the folder when it is
@@ -168,7 +167,8 @@ class ScoringRun:
         """Store the result of a clip."""
         entry, report = self.plan.clips[result.clip_id].entry, result.report
         if report is None:
-            self.unreadable.append(Unreadable(uri=entry.address, reason=result.unreadable or ""))
+            reason = result.unreadable or ""
+            self.unreadable.append(Unreadable(uri=entry.address, reason=reason, clip_id=result.clip_id))
             return ClipResult(result.clip_id, entry, None)
         if self.folder is not None:
             self.folder.write(report, result.frames, result.pictures)

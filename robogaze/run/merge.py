@@ -100,9 +100,15 @@ def _merge_clips(source: StoredRun, run: RunFolder) -> int:
 
 def _merge_unreadable(sources: Sequence[Path], run: RunFolder) -> None:
     """Store the clips that no run could read; the list of an earlier merge is dropped."""
-    read = {_moved(line, source, run).address for source in sources for line in StoredRun(source).scored}
+    scored = {
+        (_moved(line, source, run).address, clip_id)
+        for source in sources
+        for line in StoredRun(source).scored
+        for clip_id in (line.clip_id, None)
+    }
     found = [_readdressed(clip, source, run) for source in sources for clip in StoredRun(source).unreadable]
-    run.write_unreadable([clip for clip in found if clip.uri not in read], listed=())
+    lost = [clip for clip in found if (clip.uri, clip.clip_id) not in scored]
+    run.write_unreadable(lost, listed=())
 
 
 def _moved(line: ManifestLine, source: Path, run: RunFolder) -> ManifestLine:

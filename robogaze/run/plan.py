@@ -92,7 +92,7 @@ def _clips(
         try:
             clip = RunClip(entry, _line(entry, contents))
         except VideoError as error:
-            unreadable.append(Unreadable(uri=entry.address, reason=str(error)))
+            unreadable.append(Unreadable(uri=entry.address, reason=str(error), clip_id=entry.clip_id))
             continue
         first = clips.setdefault(clip.line.clip_id, clip)
         if differs := first.line.differs(clip.line):

@@ -56,8 +56,8 @@ class StoredRun:
 
     @cached_property
     def _readable(self) -> tuple[ManifestLine, ...]:
-        bad = {clip.uri for clip in self.unreadable}
-        return tuple(line for line in self.lines if line.address not in bad)
+        bad = {(clip.uri, clip.clip_id) for clip in self.unreadable}
+        return tuple(line for line in self.lines if not bad & {(line.address, line.clip_id), (line.address, None)})
 
     @cached_property
     def left_out(self) -> tuple[Path, ...]:

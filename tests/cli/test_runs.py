@@ -454,6 +454,22 @@ def two(video: Path, tmp_path: Path) -> Path:
     return folder
 
 
+def test_a_clip_counts_beside_an_unreadable_clip_of_the_same_file(
+    robogaze: Shell, two: Path, out: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "bad.png").write_bytes(b"no picture")
+    rows = [
+        {"clip_id": "a", "path": "clips/a.mp4"},
+        {"clip_id": "b", "path": "clips/a.mp4", "initial_frame": "bad.png"},
+    ]
+    ran = robogaze("score", manifest(tmp_path, *rows), "--out", out)
+    assert "1 unreadable" in ran.out
+    run = StoredRun(out)
+    assert ([line.clip_id for line in run.scored], run.pending) == (["a"], ())
+    assert [clip.clip_id for clip in run.unreadable] == ["b"]
+    assert len(load_reports(out)) == 1
+
+
 def test_a_file_that_became_unreadable_counts_once_and_its_report_returns_with_it(
     robogaze: Shell, two: Path, out: Path, tmp_path: Path
 ) -> None:

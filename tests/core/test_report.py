@@ -327,4 +327,5 @@ def test_unreadable_clip_has_a_reason() -> None:
     assert Unreadable(uri="a.mp4", reason="a.mp4 is empty (0 bytes)").model_dump() == {
         "uri": "a.mp4",
         "reason": "a.mp4 is empty (0 bytes)",
+        "clip_id": None,
     }
