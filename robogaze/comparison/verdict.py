@@ -35,7 +35,7 @@ def pair_verdict(pair: RunPair, names: Sequence[str], comparisons: int, config: 
 
 def _ruled_out(found: Difference, config: ComparisonConfig) -> str:
     """Which differences are ruled out; with a margin, whether the two runs are equal within this margin."""
-    no_larger = f"a difference larger than {100 * found.equivalence_bound:.1f} points is ruled out"
+    no_larger = f"two one-sided tests rule out a difference larger than {100 * found.equivalence_bound:.1f} points"
     if config.margin is None:
         return no_larger
     margin = f"within {100 * config.margin:g} points"

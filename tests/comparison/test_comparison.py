@@ -74,9 +74,8 @@ def test_the_verdict_of_a_difference_gives_its_size_and_p() -> None:
 def test_the_verdict_of_no_difference_gives_what_is_ruled_out() -> None:
     found = compare_runs([clean_and_faulty("a", "++--"), clean_and_faulty("b", "+-+-")], TERMS)
     assert found.verdicts[0].startswith("No significant difference between b and a: clean rate +0.0 points [-")
-    assert found.verdicts[0].endswith(
-        f"a difference larger than {100 * found.pairs[0].clean.equivalence_bound:.1f} points is ruled out."
-    )
+    bound = f"{100 * found.pairs[0].clean.equivalence_bound:.1f}"
+    assert found.verdicts[0].endswith(f"two one-sided tests rule out a difference larger than {bound} points.")
 
 
 def test_a_margin_asks_whether_two_are_equal_up_to_it() -> None:
