@@ -71,7 +71,7 @@ def estimated_tokens(request: Request) -> int:
 class RateLimiter(Middleware):
     """Enforces the limits of a model, and adds the cost to its answers.
 
-    `usage` starts with the usage of earlier starts of the run. `was_sent` tells whether a request was sent earlier, so
+    `usage` starts with the usage of earlier starts of the run. `was_sent` says whether a request was sent earlier, so
     that now only its answer is fetched. Such a request is not counted again.
     """
 
