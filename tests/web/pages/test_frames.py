@@ -37,6 +37,17 @@ def test_seeking_on_the_timeline(window: Callable[..., Window], site: Site, clip
         assert editor.picture() == editor.frame()
 
 
+def test_a_frame_for_which_the_browser_does_not_call_back(window: Callable[..., Window], site: Site) -> None:
+    """A browser may present a frame without a callback if it is busy."""
+    editor = window(site, "/clips/steady")
+    editor.page.add_init_script("HTMLVideoElement.prototype.requestVideoFrameCallback = () => 0;")
+    editor.open("/clips/steady")
+    assert editor.picture() == editor.frame() == 0
+    for frame in (1, 2, 3):
+        editor.press(".")
+        assert editor.picture() == editor.frame() == frame
+
+
 def test_pausing(window: Callable[..., Window], site: Site) -> None:
     editor = window(site, "/clips/uneven")
     for _ in range(4):

@@ -38,6 +38,7 @@ function createPlayback(clip, video, { onTime, onPlaying, onLoop, onBroken, onFr
     video.addEventListener("seeked", () => {
       ownSeek = video?.seeking ?? false;
     });
+    for (const name of ["loadeddata", "seeked"]) video.addEventListener(name, reportPaused);
     video.addEventListener("ended", () => {
       if (!loop || !video) return;
       seek(loop.windows[0][0]);
@@ -49,6 +50,18 @@ function createPlayback(clip, video, { onTime, onPlaying, onLoop, onBroken, onFr
       onBroken();
       show(time);
     });
+  }
+
+  /** Report the frame that a paused video has sought. It is drawn two frames of the page later, and not every browser
+   * calls back for it.
+   */
+  function reportPaused() {
+    const after = (frames) => {
+      if (!video || video.seeking || !video.paused) return;
+      if (frames) requestAnimationFrame(() => after(frames - 1));
+      else onFrame?.(frameAt(clip, video.currentTime - fileStart));
+    };
+    after(2);
   }
 
   /** The video shows the frame of a time; past the end of a window of the loop it continues with the next window. */
