@@ -3,7 +3,7 @@
 The folders are those of `robogaze forge simulate` or `forge plant`. Reports come from a run, or are made here from
 measured series in a cache (scripts/research/measured_clips.py), where only the places in the descriptions are missing:
 
-    robogaze bench held/clips.jsonl --pipeline pixels --out run/
+    robogaze score held/clips.jsonl --pipeline pixels --out run/
     python scripts/bench/pixels.py held/ --run run/
     python scripts/bench/pixels.py held/ more/ --cache measured/ --picture docs/pictures/pixels-reliability.svg
 
