@@ -55,7 +55,7 @@ class ScoringRun:
     clips. `scored` are the ids of the clips that this start scored. `stopped` is the reason why the run ended early;
     None if the run did not end early. `environ` holds the API keys of servers. `models`, if given, replace the models
     of the setup, and `answers` is their cache. If `is_whole`, the entries are all clips of the run. Clips that earlier
-    starts could not read are then dropped if they are no longer among the entries.
+    starts could not read or did not score are then dropped if they are no longer among the entries.
     """
 
     entries: Sequence[ManifestEntry]
@@ -150,6 +150,8 @@ class ScoringRun:
             return
         if self.options.part is not None:
             self.folder.claim()  # so that a shard without clips does not count as missing
+        if self.is_whole:
+            self.folder.drop(self.plan.never_scored)
         clips = self.plan.clips.values()
         self.folder.add(*(clip.line.with_(path=self.folder.address(clip.entry.path)) for clip in clips), replace=True)
         self._store_unreadable(self.plan.clips)  # also a run that is killed counts no clip twice

@@ -58,6 +58,8 @@ def merge(sources: Sequence[Path], out: Path) -> MergeResult:
         repeated = sum(_merge_clips(StoredRun(source), run) for source in sources)
         _merge_answers([source / "calls.sqlite" for source in sources], run.answers)
         _merge_unreadable(sources, run)
+        listed = {line.clip_id for source in sources for line in StoredRun(source).lines}
+        run.drop([line.clip_id for line in run.lines if line.clip_id not in listed])
         merged = StoredRun(out)
         summaries = [found for line in merged.scored if (found := merged.summary(line.clip_id)) is not None]
     reports, incomplete = len(summaries), sum(summary.status != "complete" for summary in summaries)

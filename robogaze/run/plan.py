@@ -36,8 +36,9 @@ class RunPlan:
     `clips` are all clips by id, in the order in which they were given; `finished` are the clips with a report; `tasks`
     are the other clips, in the order in which they are scored. `repeated` are the files that repeat an earlier clip:
     the id and the content are the same. `replaced` maps each clip whose report is out of date to what changed ("file"
-    or "instruction"); these clips are scored again. `added` are the ids that the run folder's manifest does not list,
-    and `removed` are the ids that only the manifest lists; both are empty for a new run.
+    or "instruction"); these clips are scored again. `added` are the ids that the run folder's manifest does not list.
+    `removed` and `never_scored` are the ids that only the manifest lists, with and without a report. All three are
+    empty for a new run.
     """
 
     clips: Mapping[str, RunClip]
@@ -48,6 +49,7 @@ class RunPlan:
     replaced: Mapping[str, str]
     added: Sequence[str]
     removed: Sequence[str]
+    never_scored: Sequence[str]
 
 
 def make_plan(
@@ -73,8 +75,8 @@ def make_plan(
             finished[clip_id] = summary
     order = random_order(seed)
     tasks.sort(key=lambda task: order(task.clip_id))
-    added, removed = _changes(clips, unreadable, folder)
-    return RunPlan(clips, finished, tasks, unreadable, repeated, replaced, added, removed)
+    added, removed, never_scored = _changes(clips, unreadable, folder)
+    return RunPlan(clips, finished, tasks, unreadable, repeated, replaced, added, removed, never_scored)
 
 
 def _clips(
@@ -109,20 +111,24 @@ def _is_scored_again(summary: ReportSummary, retry_failed: bool) -> bool:
 
 def _changes(
     clips: Mapping[str, RunClip], unreadable: Sequence[Unreadable], folder: RunFolder | None
-) -> tuple[Sequence[str], Sequence[str]]:
-    """The ids that the run folder's manifest does not list, and the ids that only the manifest lists."""
+) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
+    """The ids that the run folder's manifest does not list, and the ids that only the manifest lists, with and without
+    a report.
+    """
     known = {} if folder is None else {line.clip_id: line for line in folder.lines}
     if folder is None or not known:
-        return (), ()
+        return (), (), ()
     bad = {folder.address(Path(clip.uri)) for clip in unreadable}
-    removed = [clip_id for clip_id, line in known.items() if clip_id not in clips and line.address not in bad]
+    missing = [clip_id for clip_id, line in known.items() if clip_id not in clips and line.address not in bad]
+    removed = [clip_id for clip_id in missing if folder.stored.has_report(clip_id)]
     present = {folder.address(clip.entry.path): clip.line for clip in clips.values()}
     for clip_id in removed:
         line = known[clip_id]
         now = present.get(line.path)
-        if now is not None and now.sha256 != line.sha256 and folder.stored.has_report(clip_id):
+        if now is not None and now.sha256 != line.sha256:
             raise RunError(f"{now.path} was replaced after {folder.root} stored a report for it; choose another `out`")
-    return [clip_id for clip_id in clips if clip_id not in known], removed
+    added = [clip_id for clip_id in clips if clip_id not in known]
+    return added, removed, [clip_id for clip_id in missing if clip_id not in set(removed)]
 
 
 class _Contents:

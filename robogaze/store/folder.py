@@ -133,7 +133,18 @@ class RunFolder:
         if after:
             self.claim()
         if after != before:
-            self._write("manifest.jsonl", "".join(line.model_dump_json() + "\n" for line in after))
+            self._write_manifest()
+
+    def drop(self, clip_ids: Collection[str]) -> None:
+        """Remove clips without a report from the manifest."""
+        dropped = [clip_id for clip_id in clip_ids if not self.stored.has_report(clip_id)]
+        for clip_id in dropped:
+            del self._manifest[clip_id], self._names[file_name(clip_id).lower()]
+        if dropped:
+            self._write_manifest()
+
+    def _write_manifest(self) -> None:
+        self._write("manifest.jsonl", "".join(line.model_dump_json() + "\n" for line in self.lines))
 
     def _is_replaced(self, known: ManifestLine, new: ManifestLine | None) -> bool:
         """Whether a clip without a report is replaced by a clip with another id and content at the same path."""

@@ -250,7 +250,7 @@ def test_a_changed_manifest_is_reported_and_loses_nothing(score: Score, tmp_path
         less = score(url)
     assert "2 new clips since the first start of" in more.err
     assert "4 clips of" in less.err
-    assert "their reports are kept" in less.err
+    assert "no longer given, with a report that is kept: " in less.err
     assert len(list((tmp_path / "run" / "reports").iterdir())) == CLIPS + 2
 
 

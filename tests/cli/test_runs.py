@@ -478,7 +478,7 @@ def test_a_file_that_became_unreadable_counts_once_and_its_report_returns_with_i
     path.write_bytes(b"")
     ran = robogaze("score", two, "--out", out)
     assert "2 clips: " in ran.out
-    assert "does not include" not in ran.err
+    assert "no longer given" not in ran.err
     assert [line.clip_id for line in StoredRun(out).scored] == ["b"]
     assert [report.clip.id for report in load_reports(out)] == ["b"]
     assert "1 unreadable" in _title(out)
@@ -512,6 +512,42 @@ def test_the_summary_of_a_stopped_run_names_the_clips_that_are_not_scored_yet(
         ran = robogaze("score", two, "--model", models(tmp_path, url), "--out", out, "--max-calls", "1")
     assert ran.code == 4
     assert "not scored yet" in ran.out
+
+
+def test_a_clip_that_was_never_scored_and_is_no_longer_given_is_named_once_and_leaves_the_run(
+    robogaze: Shell, two: Path, out: Path
+) -> None:
+    assert robogaze("score", two, "--out", out).code == 0
+    StoredRun(out).report_path("b").unlink()  # the run was stopped before it scored b
+    (two / "b.mp4").rename(two / "c.mp4")
+    ran = robogaze("score", two, "--out", out)
+    assert f"no longer given and never scored, so not counted any more: 1 clip of {out} (b)" in ran.err
+    assert "2 clips: " in ran.out
+    assert [line.clip_id for line in StoredRun(out).lines] == ["a", "c"]
+    assert ("of 2 clips" in _title(out), "not scored yet" in _title(out)) == (True, False)
+    assert "no longer given" not in robogaze("score", two, "--out", out).err
+
+
+def test_a_clip_that_was_scored_and_is_no_longer_given_stays_in_the_counts(
+    robogaze: Shell, two: Path, out: Path
+) -> None:
+    assert robogaze("score", two, "--out", out).code == 0
+    (two / "b.mp4").unlink()
+    ran = robogaze("score", two, "--out", out)
+    assert f"no longer given, with a report that is kept: 1 clip of {out} (b)" in ran.err
+    assert "of 2 clips" in _title(out)
+
+
+@pytest.mark.parametrize("given", [("clips/a.mp4",), ("clips", "--limit", "1", "--seed", "1")])
+def test_a_command_for_a_part_of_the_clips_leaves_the_others_to_be_scored(
+    robogaze: Shell, two: Path, out: Path, monkeypatch: pytest.MonkeyPatch, given: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(two.parent)
+    assert robogaze("score", two, "--out", out).code == 0
+    StoredRun(out).report_path("b").unlink()
+    ran = robogaze("score", *given, "--out", out)
+    assert "no longer given" not in ran.err
+    assert [line.clip_id for line in StoredRun(out).pending] == ["b"]
 
 
 def _title(out: Path) -> str:

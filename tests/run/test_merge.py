@@ -103,3 +103,17 @@ async def test_a_report_whose_file_became_unreadable_does_not_count_in_a_merge(
         folder.write_unreadable([Unreadable(uri=line.path, reason="empty")])
     found = merge([tmp_path / "run"], tmp_path / "merged")
     assert (found.clips, found.reports, found.unreadable) == (2, 1, 1)
+
+
+async def test_a_clip_that_no_shard_lists_any_more_leaves_the_merged_run_if_it_was_never_scored(
+    tmp_path: Path, clips: list[ManifestEntry], pipeline: Pipeline
+) -> None:
+    await execute(clips, pipeline, tmp_path / "shard")
+    source, out = StoredRun(tmp_path / "shard"), tmp_path / "run"
+    source.report_path("bar-0").unlink()
+    merge([tmp_path / "shard"], out)
+    assert [line.clip_id for line in StoredRun(out).pending] == ["bar-0"]
+    with RunFolder(tmp_path / "shard", configuration_of(tmp_path / "shard")) as folder:
+        folder.drop(["bar-0"])
+    assert merge([tmp_path / "shard"], out).clips == 5
+    assert StoredRun(out).pending == ()

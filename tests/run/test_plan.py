@@ -52,7 +52,10 @@ async def test_added_and_removed_clips_are_known(
     await execute(clips[:4], pipeline, tmp_path / "run")
     with opened(tmp_path / "run", pipeline) as folder:
         plan = make_plan(clips[1:], folder)
-        assert (plan.added, plan.removed) == (["bar-4", "bar-5"], ["bar-0"])
+        assert (plan.added, plan.removed, plan.never_scored) == (["bar-4", "bar-5"], ["bar-0"], [])
+        folder.stored.report_path("bar-0").unlink()
+        plan = make_plan(clips[1:], folder)
+        assert (plan.removed, plan.never_scored) == ([], ["bar-0"])
     with RunFolder(tmp_path / "other", {}) as folder:
         assert make_plan(clips, folder).added == (), "a run that begins has no added clips"
 

@@ -22,11 +22,15 @@ if TYPE_CHECKING:
     from robogaze.run.estimate import CostEstimate
     from robogaze.run.execute import ScoringRun
     from robogaze.run.options import RunOptions
+    from robogaze.run.plan import RunPlan
     from robogaze.run.setup import RunSetup
 
 _MANY_CLIPS = 20
 """The number of clips from which a run prints an estimate first; for fewer clips the rehearsal is not worth its time.
 """
+
+_NAMED_CLIPS = 5
+"""The most clips that a message names."""
 
 
 def model_option(*, required: bool = False) -> Callable[[Command], Command]:
@@ -187,14 +191,25 @@ def announce(run: ScoringRun) -> None:
     if plan.finished or len(plan.tasks) >= _MANY_CLIPS:
         click.echo(f"{count(len(plan.tasks), 'clip')} to score, {len(plan.finished):,} finished before", err=True)
     if run.folder is not None and run.is_whole:
-        if plan.added:
-            click.echo(f"{count(len(plan.added), 'new clip')} since the first start of {run.folder.root}", err=True)
-        if plan.removed:
-            what = f"{count(len(plan.removed), 'clip')} of {run.folder.root} ({plan.removed[0]}, ...)"
-            click.echo(f"this command does not include {what}; their reports are kept", err=True)
+        _say_changes(plan, run.folder.root)
     is_capped = run.options.max_calls is not None or run.options.max_cost_usd is not None
     if (is_capped or len(plan.tasks) >= _MANY_CLIPS) and (found := _estimate(run)) is not None:
         click.echo(in_words(found), err=True)
+
+
+def _say_changes(plan: RunPlan, root: Path) -> None:
+    """Print which clips are new since the first start of a run, and which clips are no longer given."""
+    from robogaze.reporting.wording import count
+
+    if plan.added:
+        click.echo(f"{count(len(plan.added), 'new clip')} since the first start of {root}", err=True)
+    for what, clip_ids in (
+        (", with a report that is kept", plan.removed),
+        (" and never scored, so not counted any more", plan.never_scored),
+    ):
+        if clip_ids:
+            named = ", ".join([*clip_ids[:_NAMED_CLIPS], *(["..."] if len(clip_ids) > _NAMED_CLIPS else [])])
+            click.echo(f"no longer given{what}: {count(len(clip_ids), 'clip')} of {root} ({named})", err=True)
 
 
 def _estimate(run: ScoringRun) -> CostEstimate | None:
