@@ -94,6 +94,8 @@ class PlayRun:
         """Play the plays that are not finished. A RunStopped is kept in `stopped`; other errors are raised."""
         free = asyncio.Semaphore(self.options.at_once)
         waiting = [play for play in self.plays if not self._is_finished(play)]
+        if waiting:
+            self.folder.remove_page()
         tasks = [asyncio.create_task(self._play_all(group, free)) for group in self._groups(waiting)]
         try:
             for task in asyncio.as_completed(tasks):

@@ -56,6 +56,8 @@ class ScoringRun:
     None if the run did not end early. `environ` holds the API keys of servers. `models`, if given, replace the models
     of the setup, and `answers` is their cache. If `is_whole`, the entries are all clips of the run. Clips that earlier
     starts could not read or did not score are then dropped if they are no longer among the entries.
+    Before clips are scored, the page of the run folder is removed; with `keeps_page`, it stays, and the caller keeps
+    it up to date.
     """
 
     entries: Sequence[ManifestEntry]
@@ -67,6 +69,7 @@ class ScoringRun:
     models: Models | None = None
     answers: AnswerStore | None = None
     is_whole: bool = False
+    keeps_page: bool = False
     summaries: dict[str, ReportSummary] = field(default_factory=dict)
     scored: set[str] = field(default_factory=set)
     unreadable: list[Unreadable] = field(default_factory=list)
@@ -152,6 +155,8 @@ class ScoringRun:
             self.folder.claim()  # so that a shard without clips does not count as missing
         if self.is_whole:
             self.folder.drop(self.plan.never_scored)
+        if self.plan.tasks and not self.keeps_page:
+            self.folder.remove_page()
         clips = self.plan.clips.values()
         self.folder.add(*(clip.line.with_(path=self.folder.address(clip.entry.path)) for clip in clips), replace=True)
         self._store_unreadable(self.plan.clips)  # also a run that is killed counts no clip twice
@@ -212,13 +217,14 @@ def open_run(
     answers: AnswerStore | None = None,
     is_whole: bool = False,
     is_estimate: bool = False,
+    keeps_page: bool = False,
 ) -> ScoringRun:
     """Plan a run over clips and lock its folder; nothing is scored yet. Use the run as a context manager.
 
     Samples and shards identify clips by their paths relative to `root`, by default the working directory. `models` are
     open models that replace the models of the setup, and `answers` is their cache; the caller closes both. `is_whole`
-    says that the entries are all clips of the run. With `is_estimate`, the run is only planned, so its folder is not
-    created if it does not exist.
+    says that the entries are all clips of the run. For `keeps_page`, see `ScoringRun`. With `is_estimate`, the run is
+    only planned, so its folder is not created if it does not exist.
 
     Raises OptionError for invalid options, InputError for invalid clips, and RunError for a folder that is in use or
     contains another run.
@@ -238,7 +244,7 @@ def open_run(
             on_failure.callback(folder.close)
         plan = make_plan(entries, folder, retry_failed=options.retry_failed, seed=options.seed)
         on_failure.pop_all()
-    run = ScoringRun(entries, setup, options, plan, folder, environ or {}, models, answers, is_whole)
+    run = ScoringRun(entries, setup, options, plan, folder, environ or {}, models, answers, is_whole, keeps_page)
     run.summaries.update(plan.finished)
     run.unreadable.extend(plan.unreadable)
     return run

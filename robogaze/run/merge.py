@@ -55,6 +55,7 @@ def merge(sources: Sequence[Path], out: Path) -> MergeResult:
             )
     missing = _missing(shards)
     with RunFolder(out, first) as run:
+        run.remove_page()
         repeated = sum(_merge_clips(StoredRun(source), run) for source in sources)
         _merge_answers([source / "calls.sqlite" for source in sources], run.answers)
         _merge_unreadable(sources, run)

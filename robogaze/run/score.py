@@ -19,6 +19,7 @@ from robogaze.run.clips import list_clips, parse_layout
 from robogaze.run.execute import ScoringRun, open_run
 from robogaze.run.options import RunOptions
 from robogaze.run.setup import make_setup
+from robogaze.store import StoredRun
 from robogaze.sync import synchronous
 from robogaze.threads import in_thread
 
@@ -141,7 +142,7 @@ async def _execute(run: ScoringRun) -> RunResult:
         async with aclosing(run.execute()) as results:
             async for _ in results:
                 pass
-        if run.folder is not None and (run.summaries or run.unreadable):
+        if run.folder is not None and not StoredRun(run.folder.root).is_empty:
             await in_thread(write_run_page, run.folder.root, run.setup.domain)
         return await in_thread(result_of, run)
 

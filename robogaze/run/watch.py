@@ -260,7 +260,10 @@ class Watch:
         entries = await in_thread(as_known, StoredRun(checkpoint.folder), arrivals)
         options = replace(self._options, out=checkpoint.folder)
         try:
-            with await in_thread(open_run, list(entries.values()), self._setup, options, self._environ) as run:
+            opening = in_thread(
+                open_run, list(entries.values()), self._setup, options, self._environ, keeps_page=self._watching.page
+            )
+            with await opening as run:
                 for clip_id, changed in run.plan.replaced.items():
                     what = f"{checkpoint.name}: {clip_id} changed after it was scored ({changed})"
                     _log.warning("%s; the clip is scored again", what)

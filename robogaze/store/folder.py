@@ -80,6 +80,10 @@ class RunFolder:
         """The relative path from the run folder to a file outside the folder."""
         return self.stored.address(path)
 
+    def remove_page(self) -> None:
+        """Remove the page, because its counts are about to change. A run that is interrupted then has no page."""
+        (self.root / "index.html").unlink(missing_ok=True)
+
     def _check_configuration(self) -> None:
         """Raise RunError if run.json contains another configuration."""
         before = configuration_of(self.root)

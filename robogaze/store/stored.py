@@ -59,6 +59,11 @@ class StoredRun:
         bad = {(clip.uri, clip.clip_id) for clip in self.unreadable}
         return tuple(line for line in self.lines if not bad & {(line.address, line.clip_id), (line.address, None)})
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the run has neither a report nor an unreadable clip."""
+        return not (self.unreadable or any(self.has_report(line.clip_id) for line in self.lines))
+
     @cached_property
     def left_out(self) -> tuple[Path, ...]:
         """The paths of reports that do not count, because the clip's file has become unreadable."""

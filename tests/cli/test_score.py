@@ -193,6 +193,17 @@ def test_a_batch_is_written_answered_and_resumed(robogaze: Shell, clip: Path, tm
     assert list((tmp_path / "out").glob("reports/*.json"))
 
 
+def test_a_start_that_only_writes_requests_keeps_the_other_clips_on_the_page(
+    robogaze: Shell, clip: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "bad.mp4").write_bytes(b"")
+    for path in (tmp_path / "bad.mp4", clip):
+        robogaze("score", path, "-i", "x", "--model", f"batch:m@{tmp_path / 'post'}", "--out", tmp_path / "out")
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert "1 of 2 clips is not scored yet" in page
+    assert "1 file could not be read" in page
+
+
 # Which clips.
 
 

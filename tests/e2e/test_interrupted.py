@@ -68,12 +68,15 @@ def test_while_reports_are_written(short_clip: Path, tmp_path: Path, after: int)
     rows = [{"path": str(short_clip), "clip_id": f"c{number}"} for number in range(60)]
     manifest, out = tmp_path / "clips.jsonl", tmp_path / "out"
     manifest.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out.mkdir()
+    (out / "index.html").write_text("the page of an earlier state")
     with started("score", manifest, "--out", out) as process:
         wait_for(process, lambda: len(list(out.glob("reports/c*.json"))) >= after)
         message = interrupted(process)
     assert message == f"interrupted: finished clips are kept in {out}; run the same command again to resume"
     done = list(out.glob("reports/c*.json"))
     assert all(json.loads(path.read_bytes())["clip"] for path in done)
+    assert not (out / "index.html").exists(), "its numbers are no longer those of the run"
 
 
 def test_the_message_says_if_nothing_can_be_resumed(long_clip: Path, tmp_path: Path) -> None:

@@ -73,14 +73,20 @@ async def test_answered_calls_are_not_sent_again(tmp_path: Path) -> None:
 async def test_a_finished_play_is_not_played_again(tmp_path: Path) -> None:
     model = f"scripted:{script(tmp_path / 'script.yaml', numbered(FINDING), RULES)}"
     first = await played(tmp_path / "run", model)
+    page = tmp_path / "run" / "index.html"
+    page.write_text("1 play")
     again = await played(tmp_path / "run", model, cellar=partial(Cellar, mended=True))
     assert again.reports == first.reports
+    assert page.exists()
 
 
 async def test_more_sessions_and_environments_continue_a_run(tmp_path: Path) -> None:
     model = f"scripted:{script(tmp_path / 'script.yaml', numbered(FINDING), RULES)}"
     await played(tmp_path / "run", model)
+    page = tmp_path / "run" / "index.html"
+    page.write_text("1 play")
     more = await played(tmp_path / "run", model, ("cellar", "vault"), sessions=2)
+    assert not page.exists(), "its numbers are no longer those of the run"
     assert [report.clip.id for report in more.reports] == ["cellar 1", "cellar 2", "vault 1", "vault 2"]
 
 

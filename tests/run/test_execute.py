@@ -71,6 +71,24 @@ async def test_consumer_that_stops_early_keeps_what_it_saw(
     assert (await execute(clips, pipeline, tmp_path / "run")).summaries.keys() == {clip.clip_id for clip in clips}
 
 
+async def test_a_start_that_scores_clips_removes_the_page_of_the_earlier_state(
+    tmp_path: Path, clips: list[ManifestEntry], pipeline: Pipeline
+) -> None:
+    await execute(clips[:2], pipeline, tmp_path / "run")
+    page = tmp_path / "run" / "index.html"
+    page.write_text("2 clips")
+    await execute(clips[:2], pipeline, tmp_path / "run")
+    assert page.exists(), "nothing was scored, so the page is still right"
+    options, models = RunOptions(out=tmp_path / "run", clips_at_once=1), models_of(RehearsalBackend())
+    with open_run(clips, RunSetup("robot", pipeline), options, models=models) as run:
+        results = run.execute()
+        async for result in results:
+            if result.report is not None:  # the first new clip
+                break
+        await results.aclose()
+    assert not page.exists()
+
+
 async def test_unreadable_clip_is_counted_and_the_others_are_scored(
     tmp_path: Path, clips: list[ManifestEntry], pipeline: Pipeline
 ) -> None:

@@ -34,6 +34,16 @@ async def test_merged_shards_equal_the_whole_run(
     assert "shard" not in json.loads((tmp_path / "cut" / "run.json").read_text())
 
 
+async def test_a_merge_removes_the_page_of_an_earlier_merge(
+    tmp_path: Path, clips: list[ManifestEntry], pipeline: Pipeline
+) -> None:
+    for number in (1, 2):
+        await execute(clips[:number], pipeline, tmp_path / "source")
+        merge([tmp_path / "source"], tmp_path / "run")
+        assert not (tmp_path / "run" / "index.html").exists()
+        (tmp_path / "run" / "index.html").write_text("1 clip")
+
+
 async def test_missing_shard_is_named_and_merged_later(
     tmp_path: Path, clips: list[ManifestEntry], pipeline: Pipeline
 ) -> None:

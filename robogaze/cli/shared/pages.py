@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 def write_page_of(run: ScoringRun) -> Path | None:
     """Write the page of a run, unless it is up to date; None if there is nothing to show."""
-    if run.folder is None or not (run.summaries or run.unreadable):
+    from robogaze.store import StoredRun
+
+    if run.folder is None or StoredRun(run.folder.root).is_empty:
         return None
     path = run.folder.root / "index.html"
     return path if _is_current(path) else write_page(run.folder.root, run.setup.domain)
