@@ -12,7 +12,7 @@ from robogaze.cli.shared import options
 from robogaze.cli.shared.pages import show_notes
 from robogaze.cli.shared.sources import check_judge, check_sources
 from robogaze.cli.shared.tables import as_text, list_unjudged, print_tables, write_files
-from robogaze.cli.shared.types import GivenPath
+from robogaze.cli.shared.types import GivenPath, GivenSource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ _SHOWN = 10
 
 
 @click.command()
-@click.argument("paths", nargs=-1, metavar="[NAME=]PATH...")
+@click.argument("paths", nargs=-1, type=GivenSource(), metavar="[NAME=]PATH...")
 @click.option(
     "--ratings",
     type=GivenPath(dir_okay=False),

@@ -12,7 +12,7 @@ from robogaze.cli import EXIT_ERROR, EXIT_UNREACHABLE
 from robogaze.cli.compare import compare
 from robogaze.cli.shared import clips, runs
 from robogaze.cli.shared.pages import write_page_of
-from robogaze.cli.shared.types import GivenPath
+from robogaze.cli.shared.types import GivenPath, GivenSource
 
 if TYPE_CHECKING:
     from robogaze.run.clips import ClipList
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("checkpoints", nargs=-1, required=True, metavar="[NAME=]PATH...")
+@click.argument("checkpoints", nargs=-1, required=True, type=GivenSource(), metavar="[NAME=]PATH...")
 @click.option(
     "--out",
     type=GivenPath(),

@@ -12,7 +12,7 @@ from robogaze.cli.shared import options, tracking
 from robogaze.cli.shared.pages import show_notes
 from robogaze.cli.shared.sources import check_sources
 from robogaze.cli.shared.tables import as_text, print_tables
-from robogaze.cli.shared.types import FiniteRange, GivenPath
+from robogaze.cli.shared.types import FiniteRange, GivenPath, GivenSource
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,8 +34,8 @@ EXIT_GATE = 3
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, metavar="[NAME=]RUN...")
-@click.option("--baseline", metavar="NAME|PATH",
+@click.argument("paths", nargs=-1, required=True, type=GivenSource(), metavar="[NAME=]RUN...")
+@click.option("--baseline", type=GivenSource(), metavar="NAME|PATH",
               help="The run to compare all other runs with.  [default: compare all pairs]")  # fmt: skip
 @click.option("--by", metavar="FIELD", help="Split every RUN by a clip field, such as checkpoint.")
 @click.option("--pair-by", type=click.Choice(_KEYS), default="auto", show_default=True,
@@ -44,10 +44,12 @@ EXIT_GATE = 3
 @click.option("--gate", type=GivenPath(), help="File of rules to check; the exit code is 3 if a rule fails.")
 @click.option("--junit", type=GivenPath(dir_okay=False),
               help="Write the results of --gate to this file as JUnit XML.")  # fmt: skip
-@click.option("--calibration", "calibrations", multiple=True, metavar="[NAME=]PATH",
+@click.option("--calibration", "calibrations", multiple=True, type=GivenSource(), metavar="[NAME=]PATH",
               help="Reports whose clips also have annotations by people (--reference), to correct the judge's errors. "
               "With NAME, they correct only the run called NAME. Repeat the option for several runs.")  # fmt: skip
-@click.option("--reference", metavar="PATH", help="Annotations by people, for the clips in --calibration.")
+@click.option(
+    "--reference", type=GivenSource(), metavar="PATH", help="Annotations by people, for the clips in --calibration."
+)
 @click.option("--margin", type=FiniteRange(0, 1, min_open=True, max_open=True), metavar="X",
               help="Test whether the clean rates of two runs differ by at most X.")  # fmt: skip
 @options.reading

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from robogaze.cli.shared import clips
-from robogaze.cli.shared.types import GivenPath
+from robogaze.cli.shared.types import GivenPath, GivenSource
 
 if TYPE_CHECKING:
     from robogaze.datasets import ManifestEntry
@@ -128,7 +128,7 @@ def new(folder: Path) -> int:
 @domain.command()
 @click.argument("pipeline")
 @click.argument("stage")
-@click.argument("clip", required=False)
+@click.argument("clip", required=False, type=GivenSource())
 @click.option(
     "--domain",
     "name",

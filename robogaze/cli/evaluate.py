@@ -13,7 +13,7 @@ from robogaze.cli.shared import options
 from robogaze.cli.shared.pages import show_notes
 from robogaze.cli.shared.sources import check_baseline, check_judge, check_sources
 from robogaze.cli.shared.tables import as_text, list_unjudged, print_tables, write_files
-from robogaze.cli.shared.types import FiniteRange, GivenPath
+from robogaze.cli.shared.types import FiniteRange, GivenPath, GivenSource
 from robogaze.evaluation import CONVENTIONS
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     "predictions",
     required=True,
     multiple=True,
+    type=GivenSource(),
     metavar="[NAME=]PATH",
     help="Reports of one system. To compare several systems, repeat the option.",
 )

@@ -13,7 +13,7 @@ from robogaze.cli.shared import options
 from robogaze.cli.shared.pages import show_notes
 from robogaze.cli.shared.sources import check_sources
 from robogaze.cli.shared.tables import as_text, print_tables, write_files
-from robogaze.cli.shared.types import FiniteRange, GivenPath
+from robogaze.cli.shared.types import FiniteRange, GivenPath, GivenSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ _FILE = GivenPath(dir_okay=False)
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, metavar="[NAME=]RUN...")
+@click.argument("paths", nargs=-1, required=True, type=GivenSource(), metavar="[NAME=]RUN...")
 @click.option(
     "--keep",
     callback=_keep,

@@ -1,5 +1,6 @@
 """Options of all commands: numbers are finite, and paths are not empty."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from cli.running import Shell
 from robogaze.cli import cli
+from robogaze.cli.shared.types import GivenSource
 
 
 def parameters(command: click.Command = cli, name: str = "") -> Iterator[tuple[str, click.Parameter]]:
@@ -25,11 +27,18 @@ def parameters(command: click.Command = cli, name: str = "") -> Iterator[tuple[s
 PARAMETERS = dict(parameters())
 NUMBERS = {name: found for name, found in PARAMETERS.items() if "float" in found.type.name}
 PATHS = {name: found for name, found in PARAMETERS.items() if isinstance(found.type, click.Path)}
+SOURCES = {name: found for name, found in PARAMETERS.items() if isinstance(found.type, GivenSource)}
 
 
 def test_the_commands_have_such_parameters() -> None:
     assert {"score outage", "compare margin", "env check timeout_s", "forge report level", "agree fps"} <= set(NUMBERS)
     assert {"score out", "forge plant out", "merge runs", "agree ratings"} <= set(PATHS)
+    assert {"agree paths", "bench checkpoints", "compare baseline", "domain render clip"} <= set(SOURCES)
+
+
+def test_every_parameter_that_holds_a_path_checks_it() -> None:
+    shown = {name for name, found in PARAMETERS.items() if re.search("PATH|RUN|FILE", found.metavar or "")}
+    assert shown - PATHS.keys() - SOURCES.keys() == set()
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", "-inf"])
@@ -43,6 +52,26 @@ def test_a_number_is_finite(name: str, value: str) -> None:
 def test_a_path_is_not_empty(name: str) -> None:
     with pytest.raises(click.BadParameter, match="empty"):
         PATHS[name].type.convert("", None, None)
+
+
+@pytest.mark.parametrize("value", ["", "new="])
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_source_is_not_empty(name: str, value: str) -> None:
+    with pytest.raises(click.BadParameter, match="empty"):
+        SOURCES[name].type.convert(value, None, None)
+
+
+def test_a_file_whose_name_ends_with_an_equals_sign_is_a_source(tmp_path: Path) -> None:
+    path = tmp_path / "new="
+    path.touch()
+    assert SOURCES["compare paths"].type.convert(str(path), None, None) == str(path)
+
+
+@pytest.mark.parametrize("command", ["agree", "bench", "compare", "rank", "domain render full verify"])
+def test_an_empty_path_is_not_the_working_directory(robogaze: Shell, command: str) -> None:
+    ran = robogaze(*command.split(), "")
+    assert ran.code == 2
+    assert "the path is empty (is a variable of the shell not set?)" in ran.err
 
 
 @pytest.mark.parametrize("option", ["--outage", "--max-cost", "--until-idle"])

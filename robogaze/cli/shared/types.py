@@ -1,4 +1,4 @@
-"""Types of options: a number that is finite, and a path that is not empty."""
+"""Types of options and arguments: a number that is finite, and a path that is not empty."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import click
 
 if TYPE_CHECKING:
     _Path = click.Path[Path]
-else:
-    _Path = click.Path  # not generic in every version of click
+    _Text = click.ParamType[str]
+else:  # not generic in every version of click
+    _Path = click.Path
+    _Text = click.ParamType
 
 
 class FiniteRange(click.FloatRange):
@@ -25,6 +27,9 @@ class FiniteRange(click.FloatRange):
         return number
 
 
+_EMPTY = "the path is empty (is a variable of the shell not set?)."
+
+
 class GivenPath(_Path):
     """A path; an empty text, such as an unset variable of a shell, would be the current directory and is refused."""
 
@@ -34,5 +39,18 @@ class GivenPath(_Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """The path. Raises click.BadParameter for an empty text and for a path of the wrong kind."""
         if value == "":
-            self.fail("the path is empty (is a variable of the shell not set?).", param, ctx)
+            self.fail(_EMPTY, param, ctx)
         return super().convert(value, param, ctx)
+
+
+class GivenSource(_Text):
+    """PATH or NAME=PATH, as a text; an empty path is refused, as in `GivenPath`."""
+
+    name = "source"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The text. Raises click.BadParameter for an empty path."""
+        text = str(value)
+        if text == "" or (text.endswith("=") and not Path(text).exists()):
+            self.fail(_EMPTY, param, ctx)
+        return text

@@ -17,7 +17,7 @@ import click
 
 from robogaze.cli.shared import runs
 from robogaze.cli.shared.options import Command, with_options
-from robogaze.cli.shared.types import FiniteRange, GivenPath
+from robogaze.cli.shared.types import FiniteRange, GivenPath, GivenSource
 
 if TYPE_CHECKING:
     from robogaze.reporting.trackers import Tracker
@@ -42,6 +42,7 @@ def options(command: Command) -> Command:
         ),
         click.option(
             "--until",
+            type=GivenSource(),
             metavar="FILE|-",
             help="With --watch: end once FILE exists and all clips are scored. With -, wait for a line or the end of "
             "stdin instead of a file.",
@@ -65,6 +66,7 @@ def options(command: Command) -> Command:
         ),
         click.option(
             "--baseline",
+            type=GivenSource(),
             metavar="NAME|PATH",
             help="With --watch: checkpoint or run to compare each checkpoint with.  [default: the first checkpoint]",
         ),
