@@ -134,14 +134,23 @@ def with_ids(entries: Sequence[ManifestEntry]) -> tuple[ManifestEntry, ...]:
     The other entries keep None. Their ids are computed later from their content (`ManifestEntry.id_for`), so that the
     order of the entries does not change an id.
     """
-    names = [(entry.clip_id or entry.stem).casefold() for entry in entries]
-    owners: dict[str, set[ManifestEntry]] = {}
-    for name, entry in zip(names, entries, strict=True):
-        owners.setdefault(name, set()).add(entry)
+    ids = [entry.clip_id or entry.stem for entry in entries]
+    first: dict[str, ManifestEntry] = {}
+    repeated = set()
+    for clip_id, entry in zip(ids, entries, strict=True):
+        if not _is_same(first.setdefault(clip_id.casefold(), entry), entry):
+            repeated.add(clip_id.casefold())
     return tuple(
-        entry.with_(clip_id=entry.stem) if entry.clip_id is None and len(owners[name]) == 1 else entry
-        for name, entry in zip(names, entries, strict=True)
+        # A stem is a valid id, so it is not validated again: a manifest may have hundreds of thousands of lines.
+        entry.model_copy(update={"clip_id": clip_id})
+        if entry.clip_id is None and clip_id.casefold() not in repeated
+        else entry
+        for clip_id, entry in zip(ids, entries, strict=True)
     )
+
+
+def _is_same(first: ManifestEntry, second: ManifestEntry) -> bool:
+    return first is second or first == second
 
 
 def file_sha256(path: Path) -> str:
@@ -167,17 +176,19 @@ def with_given(entries: Sequence[ManifestEntry], **given: Any) -> tuple[Manifest
     clip_id.
     """
     fields = {name: value for name, value in given.items() if value is not None}
-    changed = tuple(entry.with_(**fields) for entry in entries)
-    check_unique_ids(dict.fromkeys(changed))
+    changed = tuple(entry.with_(**fields) for entry in entries) if fields else tuple(entries)
+    check_unique_ids(changed, may_repeat=True)
     return changed
 
 
-def check_unique_ids(entries: Iterable[ManifestEntry]) -> None:
-    """Raise InputError for two entries with the same clip_id, even if the entries are equal."""
+def check_unique_ids(entries: Iterable[ManifestEntry], *, may_repeat: bool = False) -> None:
+    """Raise InputError for two entries with the same clip_id. With `may_repeat`, two equal entries are accepted."""
     first: dict[str, ManifestEntry] = {}
     for entry in entries:
-        if entry.clip_id is not None and first.setdefault(entry.clip_id, entry) is not entry:
-            both = f"{first[entry.clip_id].address} and {entry.address}"
+        if entry.clip_id is None or (earlier := first.setdefault(entry.clip_id, entry)) is entry:
+            continue
+        if not (may_repeat and earlier == entry):
+            both = f"{earlier.address} and {entry.address}"
             raise InputError(f"clip_id {entry.clip_id!r} is used for both {both}; ids must be unique")
 
 
@@ -263,21 +274,21 @@ def _sidecar_text(path: Path) -> str | None:
 
 
 def _entry(fields: dict[str, Any], source: str, folder: Path = Path()) -> ManifestEntry:
+    names = ("path", "initial_frame")
+    paths = {name: _joined(folder, fields[name]) for name in names if isinstance(fields.get(name), str)}
     try:
-        entry = ManifestEntry(**fields)
-        initial_frame = None if entry.initial_frame is None else _joined(folder, entry.initial_frame)
-        return entry.with_(path=_joined(folder, entry.path), initial_frame=initial_frame)
+        return ManifestEntry(**{**fields, **paths})
     except ValidationError as error:
         keys = ", ".join(ManifestEntry.model_fields)
         raise InputError(f"{source}: {fault_of(error)}; the keys of an entry are: {keys}") from error
 
 
-def _joined(folder: Path, path: Path) -> Path:
+def _joined(folder: Path, path: str) -> Path:
     """A path relative to a folder, without `..`. A `..` is kept only if a folder is a link and the path without `..`
     would lead to another target.
     """
     joined = folder / path
-    if ".." not in path.parts:
+    if ".." not in path:
         return joined
     plain = Path(os.path.normpath(joined))
     try:

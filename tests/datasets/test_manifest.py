@@ -410,6 +410,20 @@ def test_repeated_id_across_sources_is_refused(tmp_path: Path) -> None:
         find_entries([tmp_path / "a.mp4", tmp_path / "b.mp4"])
 
 
+def test_a_line_is_validated_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A manifest may have hundreds of thousands of lines, also if only a few of them are scored."""
+    path = manifest(tmp_path, *({"path": f"../clips/{number}.mp4"} for number in range(3)))
+    made, init = [], ManifestEntry.__init__
+
+    def counted(entry: ManifestEntry, **fields: Any) -> None:
+        made.append(fields)
+        init(entry, **fields)
+
+    monkeypatch.setattr(ManifestEntry, "__init__", counted)
+    assert [entry.clip_id for entry in with_ids(find_entries([path]))] == ["0", "1", "2"]
+    assert len(made) == 3
+
+
 def test_same_clip_twice_is_accepted(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"clip_id": "one"}', encoding="utf-8")
     assert len(find_entries([tmp_path / "a.mp4", tmp_path / "a.mp4"])) == 2
