@@ -52,7 +52,7 @@ class BatchBackend:
         self._answers = {line["custom_id"]: line for line in read if line.get("response")}
         unanswered = [line for line in read if not line.get("response") and line["custom_id"] not in self._answers]
         # A request without a response, such as one of an expired batch, was not executed and is written again.
-        self._requested = set(written - Counter(line["custom_id"] for line in unanswered)) - set(self._answers)
+        self._requested = set(written - _times_unanswered(unanswered)) - set(self._answers)
         self._warn([line for line in unanswered if line["custom_id"] not in self._requested])
         self._out = folder / f"{_REQUESTS}{len(requests) + 1:03d}.jsonl"
         self._written_bytes = 0
@@ -129,6 +129,14 @@ def _lines(path: Path) -> Iterable[dict[str, Any]]:
                 message = f"{path}:{number} is not a valid batch line ({error}); correct or remove it"
                 raise InputError(message) from error
             yield line
+
+
+def _times_unanswered(lines: Sequence[Mapping[str, Any]]) -> Counter[str]:
+    """How often each request got no response. A line that is in two files counts once: it has the same `id`, which is
+    new each time the service takes a request. A line without an id always counts.
+    """
+    times = {(line["custom_id"], str(line["id"]) if line.get("id") else number) for number, line in enumerate(lines)}
+    return Counter(custom_id for custom_id, _ in times)
 
 
 def _completion(line: Mapping[str, Any]) -> Completion:

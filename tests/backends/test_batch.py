@@ -17,6 +17,11 @@ def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
+def written(folder: Path) -> list[int]:
+    """The number of requests in each file of requests."""
+    return [len(lines(path)) for path in sorted(folder.glob("requests-*.jsonl"))]
+
+
 async def post(folder: Path, *subjects: str) -> list[dict[str, Any]]:
     backend = batch_backend(folder)
     for subject in subjects:
@@ -112,6 +117,29 @@ async def test_request_without_a_response_is_written_again_once(
     answer = {"id": "x", "custom_id": line["custom_id"], "response": {"status_code": 200, "body": BODY}}
     (tmp_path / "again.jsonl").write_text(json.dumps(answer) + "\n")
     assert (await batch_backend(tmp_path).complete(request("a"))).text == "yes"
+
+
+async def test_an_expired_line_that_is_in_two_files_counts_once(tmp_path: Path) -> None:
+    """A service may list an expired request both in its answers and in its errors."""
+    (line,) = await post(tmp_path, "a")
+    expired = {"id": "x1", "custom_id": line["custom_id"], "response": None, "error": {"code": "batch_expired"}}
+    for name in ("output", "errors"):
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(expired) + "\n")
+    for _ in range(3):
+        with pytest.raises(AnswersPending):
+            await batch_backend(tmp_path).complete(request("a"))
+    assert written(tmp_path) == [1, 1]
+
+
+async def test_a_request_that_expires_twice_is_written_a_third_time(tmp_path: Path) -> None:
+    (line,) = await post(tmp_path, "a")
+    expired = {"custom_id": line["custom_id"], "response": None, "error": {"code": "batch_expired"}}
+    for number in (1, 2):
+        (tmp_path / f"output{number}.jsonl").write_text(json.dumps({"id": f"x{number}", **expired}) + "\n")
+        for _ in range(2):
+            with pytest.raises(AnswersPending):
+                await batch_backend(tmp_path).complete(request("a"))
+    assert written(tmp_path) == [1, 1, 1]
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"id": 1}'])
