@@ -6,6 +6,7 @@ Names, frame numbers and times are written in bands outside the picture, so that
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import Lock
 
 import cv2
 import numpy as np
@@ -19,6 +20,10 @@ from robogaze.media.decode import Image
 _MARGIN_PX = 4
 _PAPER, _INK = 255, (0, 0, 0)
 _FONT, _FONT_SCALE = cv2.FONT_HERSHEY_SIMPLEX, 0.5
+
+_threads_lock = Lock()
+_threads_before: list[int] = []
+"""OpenCV's number of threads at the start of each open `one_thread_each`; only the first may be above 1."""
 
 
 def panels(image: Image, layout: Layout) -> tuple[Image, ...]:
@@ -165,14 +170,18 @@ def _band(label: str, width: int) -> NDArray[np.uint8]:
 @contextmanager
 def one_thread_each() -> Iterator[None]:
     """Use one OpenCV thread for each picture: if every core works on a picture, more threads only wait for each
-    other.
+    other. If contexts overlap, the last one that ends restores the number of threads.
     """
-    before = cv2.getNumThreads()
-    cv2.setNumThreads(1)
+    with _threads_lock:
+        _threads_before.append(cv2.getNumThreads())
+        cv2.setNumThreads(1)
     try:
         yield
     finally:
-        cv2.setNumThreads(before)
+        with _threads_lock:
+            before = _threads_before.pop()
+            if not _threads_before:
+                cv2.setNumThreads(before)
 
 
 def encode_jpeg(image: Image, quality: int) -> bytes:

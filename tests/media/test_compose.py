@@ -1,5 +1,7 @@
 """Pictures of pictures: every pixel of a view is where it belongs, and nothing is drawn over it."""
 
+from collections.abc import Iterator
+
 import cv2
 import numpy as np
 import pytest
@@ -171,12 +173,29 @@ def test_invalid_picture_is_refused_by_name(data: bytes) -> None:
         decode_image(data, "the initial frame x.png")
 
 
-def test_opencv_has_one_thread_for_as_long_as_asked() -> None:
+@pytest.fixture
+def two_threads() -> Iterator[None]:
+    """OpenCV uses two threads."""
     before = cv2.getNumThreads()
     cv2.setNumThreads(2)
-    try:
-        with one_thread_each():
-            assert cv2.getNumThreads() == 1
-        assert cv2.getNumThreads() == 2
-    finally:
-        cv2.setNumThreads(before)
+    yield
+    cv2.setNumThreads(before)
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_opencv_has_one_thread_for_as_long_as_asked() -> None:
+    with one_thread_each():
+        assert cv2.getNumThreads() == 1
+    assert cv2.getNumThreads() == 2
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_opencv_has_one_thread_until_the_last_of_several_runs_ends() -> None:
+    """Runs in one process may overlap, and the first to start may be the first to end."""
+    first, second = one_thread_each(), one_thread_each()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert cv2.getNumThreads() == 1
+    second.__exit__(None, None, None)
+    assert cv2.getNumThreads() == 2
