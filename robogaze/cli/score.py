@@ -221,7 +221,7 @@ def _show(run: ScoringRun, as_json: bool) -> None:
 
         console = Console(width=None if sys.stdout.isatty() else 160)
         summaries, domain = list(run.summaries.values()), run.setup.domain
-        if len(summaries) + len(run.unreadable) <= _TABLE_CLIPS:
+        if 0 < len(summaries) + len(run.unreadable) <= _TABLE_CLIPS:
             console.print(clip_table(list(run.reports()), run.unreadable, domain))
         elif any(summary.events for summary in summaries):
             console.print(event_table(summaries, domain))

@@ -137,8 +137,10 @@ def not_scored_yet(summary: AnySummary) -> str:
 
 def headline(summary: AnySummary) -> str:
     """The counts in one line: `5 clips: 2 faulty, 1 clean, 1 undecided, 1 unreadable (status: 1 partial)`. A stopped
-    run's line also gives the number of pending clips.
+    run's line also gives the number of pending clips, and nothing else if every clip is pending.
     """
+    if summary.pending and not summary.clips:
+        return not_scored_yet(summary)
     found, statuses = summary.verdicts, summary.statuses
     parts = [f"{found['faulty']} faulty", f"{found['clean']} clean", f"{found['undecided']} undecided"]
     if summary.unreadable:

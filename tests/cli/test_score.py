@@ -204,6 +204,12 @@ def test_a_start_that_only_writes_requests_keeps_the_other_clips_on_the_page(
     assert "1 file could not be read" in page
 
 
+def test_a_run_without_a_result_prints_no_table(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
+    ran = robogaze("score", clip, "-i", "x", "--model", f"batch:m@{tmp_path / 'post'}")
+    assert ran.code == 4
+    assert ran.out == "1 of 1 clip is not scored yet\n"
+
+
 # Which clips.
 
 
