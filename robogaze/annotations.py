@@ -7,6 +7,7 @@ with a name ("NAME=PATH"), loaded reports, or loaded annotations. No video and n
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -54,6 +55,13 @@ class ReadOptions:
     domain: str | None = None
     author: str | None = None
     mixed: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise OptionError for a number that is out of its range."""
+        if self.fps is not None and not 0 < self.fps < inf:
+            raise OptionError(f"fps must be above 0 and finite, not {self.fps}")
+        if self.first_frame not in (None, 0, 1):
+            raise OptionError(f"first_frame must be 0 or 1, not {self.first_frame}")
 
     def labels(self) -> Labels:
         """The labels of the domain."""

@@ -21,7 +21,7 @@ from robogaze.core.annotation import AnnotatedEvent, annotation_of
 from robogaze.core.estimate import Estimate, undefined
 from robogaze.core.report import Report
 from robogaze.datasets.pairing import System, pair
-from robogaze.errors import InputError
+from robogaze.errors import InputError, OptionError
 from robogaze.matching import Match, Weighting, iou_matrix, match_events
 from robogaze.stats.interval import estimate
 from robogaze.stats.proportions import wilson
@@ -145,9 +145,13 @@ def measure(
     """The sensitivity of an evaluator, measured from its reports on planted and untouched clips. `name` is the name of
     its run.
 
-    Raises InputError if no report belongs to a clip of the data set, or if a report was made from a different video
-    file or with a different taxonomy.
+    Raises OptionError for a `level` or a number of `resamples` that is out of its range. Raises InputError if no report
+    belongs to a clip of the data set, or if a report was made from a different video file or with a different taxonomy.
     """
+    if not 0 < level < 1:
+        raise OptionError(f"level must be above 0 and below 1, not {level}")
+    if resamples < 1:
+        raise OptionError(f"resamples must be at least 1, not {resamples}")
     annotations = [annotation_of(reference, reference.clip.id) for reference in references]
     pair(annotations, [System.of(name, [annotation_of(report, f"{name}: {report.clip.id}") for report in reports])])
     by_clip = {report.clip.id: report for report in reports}

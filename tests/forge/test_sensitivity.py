@@ -11,7 +11,7 @@ from robogaze.core.events import Event
 from robogaze.core.report import Failure, Report
 from robogaze.core.time import Span
 from robogaze.domains import Domain
-from robogaze.errors import InputError
+from robogaze.errors import InputError, OptionError
 from robogaze.forge.sensitivity import Sensitivity, measure, read_planted
 from robogaze.stats.proportions import wilson
 
@@ -65,6 +65,19 @@ def planted(report_on: Any) -> Any:
 
 def measured(references: list[Report], reports: list[Report]) -> Sensitivity:
     return measure(references, reports, "run", level=0.95, resamples=200, seed=0)
+
+
+@pytest.mark.parametrize("level", [float("nan"), -0.5, 0.0, 1.0, 95.0])
+def test_a_level_that_is_out_of_its_range_is_refused(level: float, planted: Any) -> None:
+    references = [planted("cup-0")]
+    with pytest.raises(OptionError, match=f"level must be above 0 and below 1, not {level}"):
+        measure(references, references, "run", level=level, resamples=200, seed=0)
+
+
+def test_at_least_one_resample_is_drawn(planted: Any) -> None:
+    references = [planted("cup-0")]
+    with pytest.raises(OptionError, match="resamples must be at least 1, not 0"):
+        measure(references, references, "run", level=0.95, resamples=0, seed=0)
 
 
 def test_found_is_the_type_at_the_time_and_noticed_is_anything_at_the_time(report_on: Any, planted: Any) -> None:
