@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from robogaze.annotations import NamedSource, ReadOptions, Source, SourceReader, named_sources
 from robogaze.core.annotation import PLAY_FIELDS
-from robogaze.errors import InputError
+from robogaze.errors import InputError, OptionError
 from robogaze.evaluation import CONVENTIONS
 from robogaze.evaluation.bug_matching import BugConvention
 from robogaze.evaluation.bug_results import BugEvaluation
@@ -45,25 +45,24 @@ async def evaluate_bugs_async(
     count. `by` names the settings of plays by which the scores are broken down; by default, all settings that differ.
     The other arguments are the same as in `evaluate`.
 
-    Raises InputError if a file cannot be read, if the convention is not for bugs, or if no play has a list of bugs.
+    Raises OptionError for a `level` that is out of its range. Raises InputError if a file cannot be read, if the
+    convention is not for bugs, or if no play has a list of bugs.
     """
+    if not 0 < level < 1:
+        raise OptionError(f"level must be above 0 and below 1, not {level}")
     rules = CONVENTIONS.load(convention)
     if not isinstance(rules, BugConvention):
         raise InputError(f"the convention {convention} is not for lists of bugs; use one that starts with gbqa")
     opened = open_judge(judge, rubric or RUBRIC, environ)
     reader = SourceReader(reading or ReadOptions(), None)
     environments = environments_in(reader.read(NamedSource.of(references)))
-    plays: list[Play] = []
-    unreferenced: list[str] = []
-    for source in named_sources(predictions):
-        found, others = plays_of(source.label, reader.read(source), environments, reproduced_only=reproduced_only)
-        plays += found
-        unreferenced += others
-    if all(play.annotation is None for play in plays):
-        raise InputError(
-            f"no play belongs to an environment with a list of bugs (environments: {', '.join(environments)}; "
-            f"plays: {', '.join(unreferenced) or 'none'})"
-        )
+    read = [
+        plays_of(source.label, reader.read(source), environments, reproduced_only=reproduced_only)
+        for source in named_sources(predictions)
+    ]
+    plays = [play for found, _ in read for play in found]
+    unreferenced = tuple(name for _, others in read for name in others)
+    _check_any_play(plays, unreferenced, tuple(environments))
     await ask_ahead(opened, lambda planned: _judge_plays(plays, planned, rules))
     recording = RecordingJudge(opened)
     judged = await _judge_plays(plays, recording, rules)
@@ -79,7 +78,7 @@ async def evaluate_bugs_async(
         judge_note=opened.note,
         environments=tuple(environments),
         setting=setting,
-        unreferenced=tuple(unreferenced),
+        unreferenced=unreferenced,
         systems=systems,
         bugs=found_bugs(judged),
         unjudged=recording.unjudged,
@@ -87,6 +86,14 @@ async def evaluate_bugs_async(
 
 
 evaluate_bugs = synchronous(evaluate_bugs_async)
+
+
+def _check_any_play(plays: Sequence[Play], unreferenced: Sequence[str], environments: Sequence[str]) -> None:
+    if all(play.annotation is None for play in plays):
+        raise InputError(
+            f"no play belongs to an environment with a list of bugs (environments: {', '.join(environments)}; "
+            f"plays: {', '.join(unreferenced) or 'none'})"
+        )
 
 
 async def _judge_plays(plays: Sequence[Play], judge: Judge, rules: BugConvention) -> list[JudgedPlay]:

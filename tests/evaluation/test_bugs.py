@@ -11,7 +11,7 @@ import pytest
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
-from robogaze.errors import InputError
+from robogaze.errors import InputError, OptionError
 from robogaze.evaluation.bug_results import BugEvaluation, SystemBugs
 from robogaze.evaluation.bugs import evaluate_bugs, evaluate_bugs_async
 from robogaze.judges.base import DescriptionPair, Judgement, unscored
@@ -209,3 +209,8 @@ def test_files_of_gbqa_are_read_without_a_domain(tmp_path: Path) -> None:
     call = evaluate_bugs_async(tmp_path / "report.json", tmp_path / "bugs.json", judge=SameWord())
     (system,) = asyncio.run(call).systems
     assert (system.name, system.scores.found) == ("report", 1)
+
+
+def test_a_level_that_is_out_of_its_range_is_refused() -> None:
+    with pytest.raises(OptionError, match="level must be above 0 and below 1, not nan"):
+        evaluated(play("a"), level=math.nan)
