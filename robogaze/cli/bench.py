@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+from collections.abc import Mapping
+from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -13,10 +16,6 @@ from robogaze.cli.compare import compare
 from robogaze.cli.shared import clips, runs
 from robogaze.cli.shared.pages import write_page_of
 from robogaze.cli.shared.types import GivenPath, GivenSource
-
-if TYPE_CHECKING:
-    from robogaze.run.clips import ClipList
-    from robogaze.run.setup import RunSetup
 
 
 @click.command()
@@ -67,42 +66,39 @@ def bench(
             "robogaze bench cannot use --engine datatrove; run robogaze score for each checkpoint, then robogaze "
             "compare"
         )
-    from robogaze.run.clips import list_clips
-
-    setup = options.setup()
-    codes = []
-    empty = {}
-    listed = {name: list_clips([path]) for name, path in named.items()}  # before anything is scored
-    for name, found in listed.items():
-        click.echo(f"{name}: {named[name]}", err=True)
-        code, reports = _score(found, setup, options, out / name, no_page)
-        if code == EXIT_UNREACHABLE:  # the next checkpoint would not reach it either
-            return EXIT_UNREACHABLE
-        codes.append(code)
-        if not reports:
-            empty[name] = code
+    found = asyncio.run(_score(named, out, options, page=not no_page))
+    codes, empty = [code for code, _ in found.values()], [name for name, (_, reports) in found.items() if not reports]
+    if EXIT_UNREACHABLE in codes:
+        return EXIT_UNREACHABLE
     if empty:
         click.echo(f"not compared, because these checkpoints have no report: {', '.join(empty)}", err=True)
-        return max(empty.values()) or EXIT_ERROR
+        return max(found[name][0] for name in empty) or EXIT_ERROR
     shown = [f"{name}={out / name}" for name in named]
     compared: int = context.invoke(compare, paths=tuple(shown), out=out, baseline=baseline, as_json=as_json)
     return compared or max(codes)
 
 
-def _score(found: ClipList, setup: RunSetup, options: runs.GivenOptions, out: Path, no_page: bool) -> tuple[int, int]:
-    """Score one checkpoint; return the exit code and the number of its reports."""
-    from robogaze.run.execute import open_run
+async def _score(
+    named: Mapping[str, Path], out: Path, options: runs.GivenOptions, *, page: bool
+) -> dict[str, tuple[int, int]]:
+    """Score the checkpoints; return the exit code and the number of reports of each. If no server is reached, the
+    checkpoints after it would not reach it either, and are left out.
+    """
+    from robogaze.run.bench import open_runs
 
-    run_options = options.run_options(out)
-    run_options.check(setup)
-    with open_run(found.entries, setup, run_options, os.environ, root=found.root, is_whole=found.is_whole) as run:
-        runs.announce(run)
-        runs.execute(run)
-        if not no_page:
-            write_page_of(run)
-    runs.say_result(run)
-    _say_earlier_clips(out, len(run.plan.removed))
-    return runs.exit_code(run), len(run.summaries)
+    found = {}
+    async with aclosing(open_runs(named, out, options.setup(), options.run_options(None), os.environ)) as opened:
+        async for name, run in opened:
+            click.echo(f"{name}: {named[name]}", err=True)
+            await runs.execute(run)
+            if page:
+                write_page_of(run)
+            runs.say_result(run)
+            _say_earlier_clips(out / name, len(run.plan.removed))
+            found[name] = runs.exit_code(run), len(run.summaries)
+            if found[name][0] == EXIT_UNREACHABLE:
+                break
+    return found
 
 
 def _say_earlier_clips(out: Path, earlier: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
@@ -122,8 +123,7 @@ def _score(
     from robogaze.run.execute import open_run
 
     with open_run(found.entries, setup, options, os.environ, root=found.root, is_whole=found.is_whole) as run:
-        runs.announce(run)
-        runs.execute(run)
+        asyncio.run(runs.execute(run))
         written = write_page_of(run) if page else None
         _show(run, as_json)
     _say_missing_instructions(run)

@@ -1,7 +1,8 @@
 """`robogaze.bench`: score several checkpoints on the same prompts and compare them, from Python."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,8 +10,11 @@ from robogaze.comparison import Comparison, compare
 from robogaze.errors import OptionError
 from robogaze.reporting.comparison_files import write_comparison
 from robogaze.run.checkpoints import named_checkpoints
+from robogaze.run.clips import list_clips
+from robogaze.run.execute import ScoringRun, open_run
 from robogaze.run.options import RunOptions
-from robogaze.run.score import RunResult, existing_paths, score_async
+from robogaze.run.score import RunResult, existing_paths, score_run, with_concurrency
+from robogaze.run.setup import RunSetup, make_setup
 from robogaze.sync import synchronous
 from robogaze.threads import in_thread
 
@@ -62,18 +66,12 @@ async def bench_async(
     """
     named = named_checkpoints(checkpoints)
     _check(named, baseline, options)
+    chosen = with_concurrency(options, concurrency)
+    setup = await in_thread(make_setup, domain, pipeline, model, concurrency=concurrency, decoder=decoder)
     folder, runs = Path(out), {}
-    for name, path in named.items():
-        runs[name] = await score_async(
-            path,
-            model=model,
-            domain=domain,
-            pipeline=pipeline,
-            concurrency=concurrency,
-            decoder=decoder,
-            options=replace(options or RunOptions(), out=folder / name),
-            environ=environ,
-        )
+    async with aclosing(open_runs(named, folder, setup, chosen, environ)) as opened:
+        async for name, run in opened:
+            runs[name] = await score_run(run)
     if not all(len(run) for run in runs.values()):
         return BenchResult(runs, None)
     result = await in_thread(compare, {name: folder / name for name in runs}, baseline=baseline)
@@ -82,6 +80,22 @@ async def bench_async(
 
 
 bench = synchronous(bench_async)
+
+
+async def open_runs(
+    checkpoints: Mapping[str, Path], out: Path, setup: RunSetup, options: RunOptions, environ: Mapping[str, str]
+) -> AsyncGenerator[tuple[str, ScoringRun], None]:
+    """Open the run of each checkpoint, one after the other; a run is closed when the next one is requested.
+
+    The clips of all checkpoints are listed first, so that an error in one of them is raised before anything is scored.
+    """
+    listed = {name: await in_thread(list_clips, [path]) for name, path in checkpoints.items()}
+    for name, clips in listed.items():
+        chosen = replace(options, out=out / name)
+        with await in_thread(
+            open_run, clips.entries, setup, chosen, environ, root=clips.root, is_whole=clips.is_whole
+        ) as run:
+            yield name, run
 
 
 def _check(named: Mapping[str, Path], baseline: str | None, options: RunOptions | None) -> None:

@@ -116,14 +116,10 @@ async def score_async(
         Unreachable: No server answers.
     """
     listed = existing_paths(paths)
-    if concurrency is not None and concurrency < 1:
-        raise OptionError(f"concurrency must be at least 1, not {concurrency}")
+    chosen = with_concurrency(options, concurrency)
     setup = await in_thread(make_setup, domain, pipeline, model, concurrency=concurrency, decoder=decoder)
-    chosen = options or RunOptions()
     if out is not None:
         chosen = replace(chosen, out=Path(out))
-    if concurrency is not None:
-        chosen = replace(chosen, clips_at_once=concurrency)
     frame = None if initial_frame is None else Path(initial_frame)
     if frame is not None:
         await in_thread(open_picture, frame, f"the initial frame {frame}")  # it applies to every clip
@@ -133,25 +129,36 @@ async def score_async(
         "layout": None if layout is None else parse_layout(layout),
     }
     clips = await in_thread(list_clips, listed, **given)
-    run = await in_thread(open_run, clips.entries, setup, chosen, environ, root=clips.root, is_whole=clips.is_whole)
-    return await _execute(run)
-
-
-async def _execute(run: ScoringRun) -> RunResult:
-    with run:
-        async with aclosing(run.execute()) as results:
-            async for _ in results:
-                pass
-        if run.folder is not None and not StoredRun(run.folder.root).is_empty:
-            await in_thread(write_run_page, run.folder.root, run.setup.domain)
-        return await in_thread(result_of, run)
+    with await in_thread(
+        open_run, clips.entries, setup, chosen, environ, root=clips.root, is_whole=clips.is_whole
+    ) as run:
+        return await score_run(run)
 
 
 score = synchronous(score_async)
 
 
-def result_of(run: ScoringRun) -> RunResult:
-    """The result of a run that was executed."""
+async def score_run(run: ScoringRun) -> RunResult:
+    """Score the clips of an open run, and write the page of its folder."""
+    async with aclosing(run.execute()) as results:
+        async for _ in results:
+            pass
+    if run.folder is not None and not StoredRun(run.folder.root).is_empty:
+        await in_thread(write_run_page, run.folder.root, run.setup.domain)
+    return await in_thread(_result_of, run)
+
+
+def with_concurrency(options: RunOptions | None, concurrency: int | None) -> RunOptions:
+    """The options of a run. Raises OptionError for a concurrency below 1."""
+    chosen = options or RunOptions()
+    if concurrency is None:
+        return chosen
+    if concurrency < 1:
+        raise OptionError(f"concurrency must be at least 1, not {concurrency}")
+    return replace(chosen, clips_at_once=concurrency)
+
+
+def _result_of(run: ScoringRun) -> RunResult:
     folder = None if run.folder is None else run.folder.root
     return RunResult(Reports(tuple(run.reports())), tuple(run.unreadable), run.stopped, folder)
 

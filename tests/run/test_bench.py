@@ -51,4 +51,7 @@ def test_wrong_arguments_are_refused_before_anything_is_scored(checkpoints: dict
         robogaze.bench(checkpoints, baseline="third", out=out)
     with pytest.raises(OptionError, match="does not accept `options` with `out` or `shard`"):
         robogaze.bench(checkpoints, out=out, options=robogaze.RunOptions(shard="1/2"))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="empty has no video"):
+        robogaze.bench({**checkpoints, "third": tmp_path / "empty"}, out=out)
     assert not out.exists()

@@ -156,8 +156,8 @@ class GivenOptions:
         )
 
 
-def execute(run: ScoringRun) -> None:
-    """Execute a run with a progress bar."""
+async def execute(run: ScoringRun) -> None:
+    """Print what a run will do, and execute it with a progress bar."""
     from robogaze.cli import quiet_retries
     from robogaze.cli.shared.progress import showing
 
@@ -165,14 +165,11 @@ def execute(run: ScoringRun) -> None:
     if run.options.engine == "ray":
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     say_what_is_kept(run.options.folder)
-
-    async def executed() -> None:
-        with showing(len(run.entries)) as progress:
-            async with aclosing(run.execute(progress.decoded)) as results:
-                async for result in results:
-                    progress.add(result)
-
-    asyncio.run(executed())
+    await _announce(run)
+    with showing(len(run.entries)) as progress:
+        async with aclosing(run.execute(progress.decoded)) as results:
+            async for result in results:
+                progress.add(result)
 
 
 def say_what_is_kept(folder: Path | None) -> None:
@@ -183,8 +180,8 @@ def say_what_is_kept(folder: Path | None) -> None:
         interrupt.keeps_clips(folder)
 
 
-def announce(run: ScoringRun) -> None:
-    """Print what a run will do before it starts: clips, changes of the manifest and, for many clips, the cost."""
+async def _announce(run: ScoringRun) -> None:
+    """Print clips, changes of the manifest and, for many clips, the cost."""
     from robogaze.reporting.wording import count
 
     plan = run.plan
@@ -193,7 +190,7 @@ def announce(run: ScoringRun) -> None:
     if run.folder is not None and run.is_whole:
         _say_changes(plan, run.folder.root)
     is_capped = run.options.max_calls is not None or run.options.max_cost_usd is not None
-    if (is_capped or len(plan.tasks) >= _MANY_CLIPS) and (found := _estimate(run)) is not None:
+    if (is_capped or len(plan.tasks) >= _MANY_CLIPS) and (found := await _estimate(run)) is not None:
         click.echo(in_words(found), err=True)
 
 
@@ -212,14 +209,14 @@ def _say_changes(plan: RunPlan, root: Path) -> None:
             click.echo(f"no longer given{what}: {count(len(clip_ids), 'clip')} of {root} ({named})", err=True)
 
 
-def _estimate(run: ScoringRun) -> CostEstimate | None:
+async def _estimate(run: ScoringRun) -> CostEstimate | None:
     """The estimate of a run; None if no model is queried or nothing is known."""
     from robogaze.run.estimate import estimate
 
     setup = run.setup
     if setup.models is None:
         return None
-    return asyncio.run(estimate(run.plan.tasks, run.plan.finished, setup.pipeline, setup.models, setup.decoder))
+    return await estimate(run.plan.tasks, run.plan.finished, setup.pipeline, setup.models, setup.decoder)
 
 
 def say_estimate(run: ScoringRun) -> None:
@@ -228,7 +225,7 @@ def say_estimate(run: ScoringRun) -> None:
 
     plan = run.plan
     click.echo(f"{count(len(plan.tasks), 'clip')} to score, {len(plan.finished):,} finished before", err=True)
-    if (found := _estimate(run)) is not None:
+    if (found := asyncio.run(_estimate(run))) is not None:
         click.echo(in_words(found))
     else:
         click.echo(
