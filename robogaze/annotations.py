@@ -18,6 +18,7 @@ from robogaze.datasets.formats.read import read_annotations
 from robogaze.datasets.pairing import match_clip_ids
 from robogaze.domains import default_domain, load_domain
 from robogaze.errors import InputError, OptionError
+from robogaze.store import ManifestLine
 
 Source = str | Path | Iterable[Report | ClipAnnotation]
 
@@ -25,12 +26,16 @@ _log = logging.getLogger("robogaze")
 
 
 @runtime_checkable
-class HasUnreadable(Protocol):
+class LoadedRun(Protocol):
     """Loaded reports that also list the clips without a report, such as the result of `robogaze.score`."""
 
     @property
     def unreadable(self) -> tuple[Unreadable, ...]:
         """The clips whose file cannot be read."""
+
+    @property
+    def listed(self) -> tuple[ManifestLine, ...]:
+        """All clips of the run, with and without a report; empty if they are not known."""
 
 
 class SourceError(OptionError):
@@ -84,10 +89,10 @@ class NamedSource:
     def of(cls, source: Source, name: str | None = None) -> "NamedSource":
         """A source as the user gave it: "NAME=PATH" is split, unless a file has that very name.
 
-        Raises InputError if a path does not exist.
+        Raises InputError if a path does not exist, and SourceError for anything but a path, reports and annotations.
         """
         if not isinstance(source, str | Path):
-            return cls(name, source, None)
+            return cls(name, _loaded(source), None)
         given, sign, rest = str(source).partition("=")
         split = name is None and isinstance(source, str) and bool(sign) and not Path(source).exists()
         path = Path(rest if split else source)
@@ -112,8 +117,8 @@ class NamedSource:
 def named_sources(sources: Mapping[str, Source] | Sequence[Source] | Source) -> list[NamedSource]:
     """The sources with their names. A name is a key of the mapping, or the NAME in a string "NAME=PATH"."""
     if isinstance(sources, Mapping):
-        return [NamedSource.of(source, name) for name, source in sources.items()]
-    if isinstance(sources, str | Path):
+        return [NamedSource.of(source, str(name)) for name, source in sources.items()]
+    if isinstance(sources, str | Path) or not isinstance(sources, Iterable):
         return [NamedSource.of(sources)]
     loaded: list[Report | ClipAnnotation] = []
     named: list[NamedSource] = []
@@ -123,6 +128,17 @@ def named_sources(sources: Mapping[str, Source] | Sequence[Source] | Source) -> 
         else:
             named.append(NamedSource.of(item))
     return [*named, NamedSource.of(loaded)] if loaded else named
+
+
+def _loaded(source: Iterable[Report | ClipAnnotation]) -> Iterable[Report | ClipAnnotation]:
+    """Loaded values that can be read several times; an iterator can be read only once."""
+    values = source if isinstance(source, LoadedRun) else tuple(source if isinstance(source, Iterable) else (source,))
+    for value in values:
+        if not isinstance(value, Report | ClipAnnotation):
+            raise SourceError(
+                f"a source must be a path, or loaded reports or annotations; it contains a {type(value).__name__}"
+            )
+    return values
 
 
 @dataclass(frozen=True)
@@ -149,7 +165,8 @@ class SourceReader:
         """
         if source.path is None:
             assert not isinstance(source.source, str | Path)
-            return [annotation_of(item) if isinstance(item, Report) else item for item in source.source]
+            place = source.name or "loaded reports"
+            return [annotation_of(item, place) if isinstance(item, Report) else item for item in source.source]
         found = read_annotations(
             source.path,
             format=self.options.format,

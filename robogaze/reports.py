@@ -16,7 +16,7 @@ from robogaze.datasets.documents import FormatError, documents
 from robogaze.datasets.formats import report as report_format
 from robogaze.datasets.formats.read import find_files
 from robogaze.errors import InputError
-from robogaze.store import StoredRun
+from robogaze.store import ManifestLine, StoredRun
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -49,10 +49,13 @@ _EVENT_COLUMNS: Mapping[str, Callable[[Event], Any]] = {
 
 @dataclass(frozen=True)
 class Reports(Sequence[Report]):
-    """Reports in the order of their files. `unreadable` are the clips of a run folder without a report."""
+    """Reports in the order of their files. `unreadable` are the clips of a run folder whose file cannot be read.
+    `listed` are all clips of the run folder, with and without a report; both are empty without a run folder.
+    """
 
     reports: tuple[Report, ...]
     unreadable: tuple[Unreadable, ...] = ()
+    listed: tuple[ManifestLine, ...] = ()
 
     @overload
     def __getitem__(self, index: int) -> Report: ...
@@ -101,7 +104,10 @@ def load_reports(path: str | Path) -> Reports:
     file, the line and the key.
     """
     reports = tuple(report for _, report in iter_reports(Path(path)))
-    return Reports(reports, StoredRun(Path(path)).unreadable if Path(path).is_dir() else ())
+    if not Path(path).is_dir():
+        return Reports(reports)
+    run = StoredRun(Path(path))
+    return Reports(reports, run.unreadable, run.lines if (run.root / "run.json").is_file() else ())
 
 
 def iter_reports(path: Path) -> Iterator[tuple[str, Report]]:

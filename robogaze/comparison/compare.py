@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from robogaze.annotations import (
-    HasUnreadable,
     NamedSource,
     ReadOptions,
     Source,
@@ -79,11 +78,9 @@ class _RunReader:
         labels = None if self._are_reports(source) and self.options.domain is None else self.options.labels()
         annotations = SourceReader(self.options, labels).read(source)
         of_author = [annotation for annotation in annotations if self.options.author in (None, annotation.author)]
-        run = Run.of(source.label, of_author, source.path)
-        if not isinstance(source.source, HasUnreadable):
-            return run
-        unreadable = tuple(clip.uri for clip in source.source.unreadable)
-        return replace(run, unreadable=len(unreadable), at=unreadable)
+        if isinstance(source.source, str | Path):
+            return Run.of(source.label, of_author, source.path)
+        return Run.of_loaded(source.label, of_author, source.source)
 
     def parts(self, source: NamedSource, by: str | None, *, alone: bool) -> list[Run]:
         """The run or, with `by`, one run for each value of this clip field. Unless the source is `alone`, the names of

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from robogaze.comparison.runs import ManifestClip, Run
 from robogaze.core.annotation import ClipAnnotation
-from robogaze.errors import InputError
+from robogaze.errors import InputError, OptionError
 
 AUTO = "auto"
 
@@ -88,7 +88,11 @@ class PromptPairing:
 
 
 def by_prompt(runs: Sequence[Run], chosen: str = AUTO) -> PromptPairing:
-    """Every run's clips by prompt. Raises InputError if a `chosen` key does not identify the clips."""
+    """Every run's clips by prompt. Raises OptionError for an unknown key, and InputError if a `chosen` key does not
+    identify the clips.
+    """
+    if chosen not in (AUTO, *KEYS):
+        raise OptionError(f"`pair_by` must be one of {', '.join((AUTO, *KEYS))}, not {chosen!r}")
     passed_over: list[str] = []
     for name in KEYS if chosen == AUTO else (chosen,):
         why_not = next((reason for run in runs if (reason := _why_not(run, name))), None)

@@ -5,7 +5,7 @@ formats they are unknown; an unknown cost never counts as 0.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,10 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
+from robogaze.annotations import LoadedRun
 from robogaze.core.annotation import FIELDS, ClipAnnotation
 from robogaze.core.clip import address
+from robogaze.core.report import Report
 from robogaze.datasets.documents import FormatError, documents
 from robogaze.datasets.formats import report
 from robogaze.datasets.formats.base import AnnotationPart
@@ -82,6 +84,26 @@ class Run:
         listed = {line["clip_id"]: _listed(line) for line in _lines(path / "manifest.jsonl")}
         unreadable = _unreadable(path / "unreadable.json")
         return cls(name, by_clip, metadata, len(unreadable), listed, unreadable)
+
+    @classmethod
+    def of_loaded(
+        cls, name: str, annotations: Sequence[ClipAnnotation], loaded: Iterable[Report | ClipAnnotation]
+    ) -> "Run":
+        """A run from annotations, and from the loaded values of these annotations.
+
+        Raises InputError if a clip has two annotations.
+        """
+        by_clip = System.of(name, annotations).annotations
+        metadata = {
+            item.clip.id: _metadata_of(item)
+            for item in loaded
+            if isinstance(item, Report) and item.clip.id in by_clip and by_clip[item.clip.id].author == item.author
+        }
+        if not isinstance(loaded, LoadedRun):
+            return cls(name, by_clip, metadata)
+        listed = {line.clip_id: _listed(line.model_dump()) for line in loaded.listed}
+        at = tuple(clip.uri for clip in loaded.unreadable)
+        return cls(name, by_clip, metadata, len(at), listed, at)
 
     @property
     def unreported(self) -> Mapping[str, ManifestClip]:
@@ -163,7 +185,7 @@ def _parts(file: Path, folders: tuple[str, ...]) -> Iterator[AnnotationPart]:
         return  # `read_annotations` has left out what cannot be read
 
 
-def _metadata_of(report: _ReportExcerpt) -> ReportMetadata:
+def _metadata_of(report: _ReportExcerpt | Report) -> ReportMetadata:
     models = report.provenance.models.items()
     same = {role: {**model, "identity": _without_address(model.get("identity") or {})} for role, model in models}
     return ReportMetadata(

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from robogaze.annotations import HasUnreadable, NamedSource
+from robogaze.annotations import LoadedRun, NamedSource
 from robogaze.core.clip import address
 from robogaze.core.report import Report, Unreadable
 from robogaze.datasets.manifest import stem_of
@@ -60,7 +60,7 @@ def _renamed(clip: ReadClip, name: str) -> ReadClip:
 
 def _clips(source: NamedSource, origins: dict[tuple[str, str], str]) -> Iterator[ReadClip]:
     run = None if source.path is None or not (source.path / "run.json").is_file() else StoredRun(source.path)
-    lines = {} if run is None else {line.clip_id: line for line in run.lines}
+    lines = {line.clip_id: line for line in _lines(source, run)}
     scored = set()
     for place, report in _reports(source):
         scored.add(report.clip.id)
@@ -90,10 +90,16 @@ def _reports(source: NamedSource) -> Iterator[tuple[str, Report]]:
         yield "", report
 
 
+def _lines(source: NamedSource, run: StoredRun | None) -> Sequence[ManifestLine]:
+    if run is not None:
+        return run.lines
+    return source.source.listed if isinstance(source.source, LoadedRun) else ()
+
+
 def _unreadable(source: NamedSource, run: StoredRun | None) -> Sequence[Unreadable]:
     if run is not None:
         return run.unreadable
-    return source.source.unreadable if isinstance(source.source, HasUnreadable) else ()
+    return source.source.unreadable if isinstance(source.source, LoadedRun) else ()
 
 
 def _read(report: Report, source: NamedSource, place: str, line: ManifestLine | None) -> ReadClip:

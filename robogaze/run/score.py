@@ -19,7 +19,7 @@ from robogaze.run.clips import list_clips, parse_layout
 from robogaze.run.execute import ScoringRun, open_run
 from robogaze.run.options import RunOptions
 from robogaze.run.setup import make_setup
-from robogaze.store import StoredRun
+from robogaze.store import ManifestLine, StoredRun
 from robogaze.sync import synchronous
 from robogaze.threads import in_thread
 
@@ -36,15 +36,16 @@ Paths = str | Path | Sequence[str | Path]
 class RunResult:
     """The reports of a run, in the order of its clips; iterate it, or turn it into a data frame.
 
-    `unreadable` are the clips without a report; they count in every denominator. `stopped` is the reason why the run
-    ended early; None if the run did not end early. `folder` is the run folder with its page `index.html`; None without
-    a run folder.
+    `unreadable` are the clips whose file cannot be read; they count in every denominator. `stopped` is the reason why
+    the run ended early; None if the run did not end early. `folder` is the run folder with its page `index.html`; None
+    without a run folder. `listed` are all clips of the run, with and without a report.
     """
 
     reports: Reports
     unreadable: tuple[Unreadable, ...]
     stopped: RunStopped | None
     folder: Path | None
+    listed: tuple[ManifestLine, ...] = ()
 
     def __iter__(self) -> Iterator[Report]:
         return iter(self.reports)
@@ -160,7 +161,9 @@ def with_concurrency(options: RunOptions | None, concurrency: int | None) -> Run
 
 def _result_of(run: ScoringRun) -> RunResult:
     folder = None if run.folder is None else run.folder.root
-    return RunResult(Reports(tuple(run.reports())), tuple(run.unreadable), run.stopped, folder)
+    listed = tuple(clip.line for clip in run.plan.clips.values())
+    reports = Reports(tuple(run.reports()), tuple(run.unreadable), listed)
+    return RunResult(reports, reports.unreadable, run.stopped, folder, listed)
 
 
 def existing_paths(paths: Paths) -> tuple[Path, ...]:

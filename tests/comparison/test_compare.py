@@ -2,16 +2,18 @@
 
 from math import inf, nan
 from pathlib import Path
+from typing import Any
 
 import pytest
 from checkpoints import report, write_reports
 
-from robogaze.annotations import SourceError
+from robogaze.annotations import ReadOptions, SourceError
 from robogaze.comparison import ComparisonConfig, compare
-from robogaze.core.report import Unreadable
-from robogaze.errors import OptionError
+from robogaze.core.report import Provenance, Unreadable, Usage
+from robogaze.errors import InputError, OptionError
 from robogaze.reports import load_reports
 from robogaze.run.score import RunResult
+from robogaze.store import ManifestLine
 
 FEW = ComparisonConfig(resamples=20)
 
@@ -47,6 +49,48 @@ def test_unreadable_clips_of_a_scored_run_stay_in_its_counts(runs: list[Path]) -
     scored = RunResult(load_reports(runs[0]), lost, None, None)
     result = compare({"base": scored, "new": load_reports(runs[1])}, FEW)
     assert {row.name: row.clips["unreadable"] for row in result.leaderboard} == {"base": 1, "new": 0}
+
+
+def test_loaded_reports_are_compared_as_strictly_as_their_files(runs: list[Path]) -> None:
+    loaded = load_reports(runs[0])
+    models = {"vlm": {"model": "other", "identity": {"kind": "openai", "name": "other"}}}
+    for changes, what in (
+        ({"pipeline": "other"}, "pipelines"),
+        ({"provenance": Provenance(models=models)}, "models"),
+    ):
+        others = [report.with_(**changes) for report in loaded]
+        with pytest.raises(InputError, match=rf"a \(a\) and b \(b\) were made with different {what}"):
+            compare({"a": loaded, "b": others}, FEW)
+        assert compare({"a": loaded, "b": others}, FEW, reading=ReadOptions(mixed=True)).names == ("a", "b")
+
+
+def test_loaded_reports_have_the_cost_and_the_missing_clips_of_their_run_folder(runs: list[Path]) -> None:
+    paid = [report.with_(usage=Usage(calls=2, cost_usd=0.5)) for report in load_reports(runs[0])]
+    folder = write_reports(runs[0].with_name("paid"), paid)
+    (folder / "run.json").write_text("{}")
+    lines = [
+        ManifestLine(clip_id=f"paid-p{number}", path=f"p{number}.mp4", sha256="0" * 64, instruction=f"p{number}")
+        for number in range(10, 12)
+    ]
+    (folder / "manifest.jsonl").write_text("".join(f"{line.model_dump_json()}\n" for line in lines))
+    by_path, loaded = compare([folder], FEW), compare({"paid": load_reports(folder)}, FEW)
+    assert repr(by_path.leaderboard) == repr(loaded.leaderboard)  # NaN is not equal to NaN
+    assert (loaded.leaderboard[0].cost_per_clip.value, loaded.leaderboard[0].clips["missing"]) == (0.5, 2)
+
+
+def test_names_may_be_training_steps(runs: list[Path]) -> None:
+    assert compare({1000: runs[0], 2000: runs[1]}, FEW).names == ("1000", "2000")  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("source", [None, 3, [None], ["a.json"], {"clip": "c"}])
+def test_only_reports_and_annotations_are_loaded_values(source: Any) -> None:
+    with pytest.raises(SourceError, match="a source must be a path, or loaded reports or annotations; it contains a"):
+        compare({"a": source}, FEW)
+
+
+def test_unknown_keys_of_pairs_are_refused(runs: list[Path]) -> None:
+    with pytest.raises(OptionError, match=r"`pair_by` must be one of auto, prompt_id, .*, not 'prompt'"):
+        compare(runs, FEW, pair_by="prompt")
 
 
 def test_no_run_is_refused() -> None:

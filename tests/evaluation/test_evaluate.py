@@ -37,6 +37,26 @@ def test_paths_and_loaded_values_give_the_same_scores(half: Path) -> None:
     assert by_path.macro["desc_precision"].value == pytest.approx(1.0)
 
 
+def test_iterators_are_read_as_lists_are(tmp_path: Path) -> None:
+    reports = list(load_reports(DEMO))
+    rows = [
+        ["clip_id", "dimension", "type", "start_frame", "end_frame"],
+        *([report.clip.id, "", "", "", ""] for report in reports if not report.events),
+        *(
+            [report.clip.id, event.dimension, event.type, f"{report.clip.frame_at(event.onset_s)}", "69"]
+            for report in reports
+            for event in report.events
+        ),
+    ]
+    frames = tmp_path / "frames.csv"  # frames without a rate: the predictions are read twice, first for their clips
+    frames.write_text("".join(f"{','.join(row)}\n" for row in rows))
+    iterators = {"a": iter(reports), "b": (report for report in reports)}
+    lists = {"a": reports, "b": reports}
+    from_iterators, from_lists = (evaluate(given, frames, FEW).systems for given in (iterators, lists))
+    assert [repr(system.macro) for system in from_iterators] == [repr(system.macro) for system in from_lists]
+    assert [system.macro["detection_recall"].value for system in from_iterators] == [1.0, 1.0]
+
+
 def test_several_systems_are_compared_under_their_names(half: Path) -> None:
     result = evaluate([half, f"all={DEMO}"], DEMO, FEW)
     assert [system.name for system in result.systems] == ["half", "all"]

@@ -96,6 +96,7 @@ def test_clips_of_a_run_folder_without_a_report_are_named(tmp_path: Path) -> Non
         ("d", None, "it cannot be read: it is empty"),
         ("more/p1-a.mp4", None, "it cannot be read: it is empty"),
     ]
+    assert rank({"run": load_reports(folder)}).unranked == result.unranked
     scored = RunResult(load_reports(folder), (Unreadable(uri="d.mp4", reason="it is empty"),), None, None)
     assert [clip.id for clip in rank({"run": scored}).unranked] == ["d"]
 

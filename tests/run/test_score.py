@@ -65,6 +65,19 @@ def test_paths_without_a_file_are_refused(paths: str | list[str]) -> None:
         robogaze.score(paths)
 
 
+def test_a_stopped_run_is_compared_with_all_its_clips(folder: Path, tmp_path: Path) -> None:
+    with running(Stub()) as url:
+        options = robogaze.RunOptions(max_calls=1, clips_at_once=1)
+        run = robogaze.score(
+            folder, model=f"openai:stub@{url}", pipeline="vanilla", out=tmp_path / "run", options=options
+        )
+    assert run.stopped is not None
+    loaded = (run, run.reports, robogaze.load_reports(tmp_path / "run"), tmp_path / "run")
+    rows = [robogaze.compare({"run": source}).leaderboard[0] for source in loaded]
+    assert [row.clips["missing"] for row in rows] == [1, 1, 1, 1]
+    assert len(set(map(repr, rows))) == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
