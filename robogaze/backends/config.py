@@ -202,11 +202,11 @@ class ModelsConfig(Data):
         return self
 
     @classmethod
-    def read(cls, spec: str) -> Self:
+    def read(cls, spec: str | Path) -> Self:
         """Read a spec or a YAML file. Raises InputError that names the file, the line and the key."""
-        path = Path(spec)
-        if path.suffix not in (".yaml", ".yml") or spec.partition(":")[0] in _backends():
-            return cls(models={"model": ModelConfig.parse(spec)}, roles={"vlm": "model"})
+        path, text = Path(spec), str(spec)
+        if path.suffix not in (".yaml", ".yml") or text.partition(":")[0] in _backends():
+            return cls(models={"model": ModelConfig.parse(text)}, roles={"vlm": "model"})
         file = read_yaml(path)
         if not isinstance(file.content, dict):
             raise file.fault("the file defines no models; add the keys models and roles (see docs/models.md)")

@@ -19,7 +19,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, mo
 from robogaze.core.clip import ClipId, Layout, Sha256, address
 from robogaze.core.data import Data, fault_of
 from robogaze.datasets.documents import json_object, text_of
-from robogaze.errors import InputError, VideoError
+from robogaze.errors import InputError, OptionError, VideoError
 
 _MAX_STEM = 80
 """The most characters of a file's name in a clip id."""
@@ -30,8 +30,14 @@ def _parse_layout(value: Any) -> Any:
 
 
 def _strip(value: Any) -> Any:
-    """An instruction without surrounding white space; None if it is empty."""
-    return value.strip() or None if isinstance(value, str) else value
+    """An instruction without surrounding white space; None if it is empty. Raises ValueError if it is not UTF-8."""
+    if not isinstance(value, str):
+        return value
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError("the text is not UTF-8") from error
+    return value.strip() or None
 
 
 def _utf8_path(value: Path) -> Path:
@@ -172,11 +178,14 @@ def find_entries(paths: Sequence[Path], **given: Any) -> tuple[ManifestEntry, ..
 
 
 def with_given(entries: Sequence[ManifestEntry], **given: Any) -> tuple[ManifestEntry, ...]:
-    """Entries, updated with the fields in `given` that are not None. Raises InputError for two clips with the same
-    clip_id.
+    """Entries, updated with the fields in `given` that are not None. Raises OptionError for a field that is invalid,
+    and InputError for two clips with the same clip_id.
     """
     fields = {name: value for name, value in given.items() if value is not None}
-    changed = tuple(entry.with_(**fields) for entry in entries) if fields else tuple(entries)
+    try:
+        changed = tuple(entry.with_(**fields) for entry in entries) if fields else tuple(entries)
+    except ValidationError as error:
+        raise OptionError(fault_of(error)) from error
     check_unique_ids(changed, may_repeat=True)
     return changed
 

@@ -265,7 +265,7 @@ async def open_plays(
 async def play_async(
     environments: str | Sequence[str],
     *,
-    model: str,
+    model: str | Path,
     out: str | Path,
     options: PlayOptions | None = None,
     environ: Mapping[str, str] = os.environ,
@@ -285,6 +285,7 @@ async def play_async(
     Raises:
         InputError: An environment or agent does not exist, or a file is invalid.
         OptionError: An option is out of its range.
+        RunError: The folder `out` is in use, holds a run with other settings, or cannot be written.
         Unreachable: No server of a model answers.
     """
     names = (environments,) if isinstance(environments, str) else tuple(environments)

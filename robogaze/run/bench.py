@@ -32,7 +32,7 @@ async def bench_async(
     *,
     out: str | Path,
     baseline: str | None = None,
-    model: str | None = None,
+    model: str | Path | None = None,
     domain: str | Path | None = None,
     pipeline: str | None = None,
     concurrency: int | None = None,
@@ -62,6 +62,7 @@ async def bench_async(
     Raises:
         InputError: A path does not exist, or a file is invalid.
         OptionError: Options contradict each other, or two checkpoints have the same name.
+        RunError: A run folder in `out` is in use, holds a run with other settings, or cannot be written.
         Unreachable: No server answers.
     """
     named = named_checkpoints(checkpoints)

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from math import inf
 from pathlib import Path
 from queue import Empty, Full, Queue
 from threading import Event, Lock, Thread
@@ -113,7 +114,7 @@ class Monitor:
         self,
         out: str | Path,
         *,
-        model: str | None = None,
+        model: str | Path | None = None,
         domain: str | Path | None = None,
         pipeline: str | None = None,
         concurrency: int | None = None,
@@ -243,8 +244,8 @@ class Monitor:
         return [*command, "--until", "-", "--json", *(word for pair in given for word in pair)]
 
     def _submitted(self, clip: Any, step: int, name: str | None, fps: float, **fields: Any) -> _Submitted:
-        if not fps > 0:
-            raise ValueError(f"fps is {fps}; it must be above 0")
+        if not 0 < fps < inf:
+            raise ValueError(f"fps is {fps}; it must be above 0 and finite")
         checkpoint = f"step_{step:06d}"
         if isinstance(clip, str | Path):
             path = Path(clip).absolute()

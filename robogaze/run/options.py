@@ -77,7 +77,9 @@ class RunOptions:
             config.check_cost_is_limited()
 
     def _check_values(self) -> None:
-        """Raise OptionError for a number that is out of its range."""
+        """Raise OptionError for a number that is out of its range, and for an empty path."""
+        if self.out == "":  # Path("") is the working directory
+            raise OptionError("out is empty; give the path of a folder")
         for name in ("limit", "clips_at_once", "workers", "max_calls"):
             value = getattr(self, name)
             if value is not None and value < 1:

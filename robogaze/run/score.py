@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from robogaze.core.report import Report, Unreadable
 from robogaze.errors import InputError, OptionError, RunStopped
@@ -53,9 +53,13 @@ class RunResult:
     def __len__(self) -> int:
         return len(self.reports)
 
-    def __getitem__(self, clip: int | str) -> Report:
-        """A report by its position or its clip id. Raises IndexError or KeyError."""
-        if isinstance(clip, int):
+    @overload
+    def __getitem__(self, clip: int | str) -> Report: ...
+    @overload
+    def __getitem__(self, clip: slice) -> Reports: ...
+    def __getitem__(self, clip: int | str | slice) -> Report | Reports:
+        """A report by its position or its clip id, or the reports of a slice. Raises IndexError or KeyError."""
+        if not isinstance(clip, str):
             return self.reports[clip]
         for report in self.reports:
             if report.clip.id == clip:
@@ -82,7 +86,7 @@ async def score_async(
     instruction: str | None = None,
     initial_frame: str | Path | None = None,
     layout: str | None = None,
-    model: str | None = None,
+    model: str | Path | None = None,
     domain: str | Path | None = None,
     pipeline: str | None = None,
     concurrency: int | None = None,
@@ -114,22 +118,19 @@ async def score_async(
     Raises:
         InputError: A path does not exist, or a file is invalid.
         OptionError: Options contradict each other, or the pipeline needs a model and none is given.
+        RunError: The folder `out` is in use, holds a run with other settings, or cannot be written.
         Unreachable: No server answers.
     """
     listed = existing_paths(paths)
     chosen = with_concurrency(options, concurrency)
     setup = await in_thread(make_setup, domain, pipeline, model, concurrency=concurrency, decoder=decoder)
     if out is not None:
-        chosen = replace(chosen, out=Path(out))
+        chosen = replace(chosen, out=out)
     frame = None if initial_frame is None else Path(initial_frame)
     if frame is not None:
         await in_thread(open_picture, frame, f"the initial frame {frame}")  # it applies to every clip
-    given = {
-        "instruction": instruction,
-        "initial_frame": frame,
-        "layout": None if layout is None else parse_layout(layout),
-    }
-    clips = await in_thread(list_clips, listed, **given)
+    views = None if layout is None else parse_layout(layout)
+    clips = await in_thread(list_clips, listed, instruction=instruction, initial_frame=frame, layout=views)
     with await in_thread(
         open_run, clips.entries, setup, chosen, environ, root=clips.root, is_whole=clips.is_whole
     ) as run:
@@ -168,10 +169,12 @@ def _result_of(run: ScoringRun) -> RunResult:
 
 def existing_paths(paths: Paths) -> tuple[Path, ...]:
     """One or several paths. Raises InputError if there is no path, and for a path that does not exist."""
-    listed = (Path(paths),) if isinstance(paths, str | Path) else tuple(Path(path) for path in paths)
-    if not listed:
+    given = (paths,) if isinstance(paths, str | Path) else tuple(paths)
+    if not given:
         raise InputError("no path of a clip is given")
-    for path in listed:
+    for path in given:
+        if path == "":  # Path("") is the working directory
+            raise InputError("the path of a clip is empty")
         if not os.path.lexists(path):
             raise InputError(f"{path} does not exist")
-    return listed
+    return tuple(map(Path, given))

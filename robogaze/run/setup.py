@@ -55,7 +55,7 @@ class RunSetup:
 def make_setup(
     domain: str | Path | None = None,
     pipeline: str | None = None,
-    model: str | None = None,
+    model: str | Path | None = None,
     *,
     concurrency: int | None = None,
     decoder: str = "pyav",
@@ -73,7 +73,7 @@ def make_setup(
     return RunSetup(path, chosen, _models(model, chosen, concurrency), decoder)
 
 
-def _default_pipeline(domain: Domain, model: str | None) -> str:
+def _default_pipeline(domain: Domain, model: str | Path | None) -> str:
     if domain.file.default_pipeline is None:
         raise OptionError(f"the domain {domain.id} has no pipeline for clips; give another `domain`")
     if model is not None:
@@ -83,7 +83,7 @@ def _default_pipeline(domain: Domain, model: str | None) -> str:
     return domain.file.pipeline_without_model
 
 
-def _models(model: str | None, pipeline: Pipeline, concurrency: int | None) -> ModelsConfig | None:
+def _models(model: str | Path | None, pipeline: Pipeline, concurrency: int | None) -> ModelsConfig | None:
     if not pipeline.roles:
         if model is not None:
             _log.warning("the pipeline %s needs no model; `model` is not used", pipeline.name)

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ LONGEST_S = 60.0
 
 QUICK = """
 from functools import partial
+from math import inf
 from robogaze.cli import main
 from robogaze.run import watch
 watch.WatchOptions = partial(watch.WatchOptions, settled_s=0.2, poll_s=0.1)
@@ -118,8 +120,9 @@ def test_invalid_input_is_counted_and_never_raised(tmp_path: Path, caplog: pytes
     assert [monitor.submit(clip, step=step) for clip, step in wrong] == [False] * 5
     assert not monitor.submit(frames(), step=1, name="a\nb")
     assert not monitor.submit(frames(), step=1, fps=0)
+    assert not monitor.submit(frames(), step=1, fps=inf)
     counts = monitor.close()
-    assert (counts.submitted, counts.failed, counts.written, counts.unscored) == (7, 7, 0, 0)
+    assert (counts.submitted, counts.failed, counts.written, counts.unscored) == (8, 8, 0, 0)
     refused = "frames have type float32 and shape (16, 48, 64, 3); give type uint8 and shape (frames, height, width, 3)"
     assert refused in caplog.text
     assert not (tmp_path / "out" / "monitor.log").exists(), "there was nothing to score"

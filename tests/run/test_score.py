@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from numpy import int64
 from stub_server import Stub, running
 
 import robogaze
@@ -59,9 +60,10 @@ async def test_score_async_takes_several_paths(folder: Path) -> None:
     assert [(report.clip.id, report.clip.instruction) for report in run] == [("b", "Stir"), ("a", "Stir")]
 
 
-@pytest.mark.parametrize("paths", [[], "missing.mp4"])
+@pytest.mark.parametrize("paths", [[], "missing.mp4", "", [""]])
 def test_paths_without_a_file_are_refused(paths: str | list[str]) -> None:
-    with pytest.raises(InputError, match=r"no path of a clip is given|missing\.mp4 does not exist"):
+    refused = r"no path of a clip is given|missing\.mp4 does not exist|the path of a clip is empty"
+    with pytest.raises(InputError, match=refused):
         robogaze.score(paths)
 
 
@@ -78,6 +80,20 @@ def test_a_stopped_run_is_compared_with_all_its_clips(folder: Path, tmp_path: Pa
     assert len(set(map(repr, rows))) == 1
 
 
+def test_reports_are_found_by_place_slice_and_id(folder: Path) -> None:
+    run = robogaze.score(folder)
+    assert run["a"] == run[0] == run[int64(0)] == run[-2] == run[:1][0]  # type: ignore[index]
+    with pytest.raises(KeyError):
+        run["c"]
+
+
+def test_models_may_be_a_path(folder: Path, tmp_path: Path) -> None:
+    models = tmp_path / "models.yaml"
+    with running(Stub()) as url:
+        models.write_text(f"models: {{m: {{kind: openai, name: stub, url: {url}}}}}\nroles: {{vlm: m}}\n")
+        assert len(robogaze.score(folder / "a.mp4", model=models, pipeline="vanilla")) == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
@@ -85,6 +101,9 @@ def test_a_stopped_run_is_compared_with_all_its_clips(folder: Path, tmp_path: Pa
         ({"initial_frame": "missing.png"}, r"the initial frame missing\.png cannot be read"),
         ({"layout": "3"}, "a layout is 'single' or"),
         ({"layout": "2x2:left"}, "a 2x2 layout has 4 panels, not 1"),
+        ({"instruction": 3}, "instruction: Input should be a valid string"),
+        ({"instruction": "lift \udcff"}, "instruction: the text is not UTF-8"),
+        ({"out": ""}, "out is empty; give the path of a folder"),
         ({"concurrency": 0}, "concurrency must be at least 1, not 0"),
         ({"options": robogaze.RunOptions(limit=0)}, "limit must be at least 1, not 0"),
         ({"options": robogaze.RunOptions(clips_at_once=0)}, "clips_at_once must be at least 1, not 0"),
