@@ -44,6 +44,8 @@ class ComparisonConfig:
                 raise OptionError(f"{name} must be above 0 and below 1, not {value}")
         if self.resamples < 1:
             raise OptionError(f"resamples must be at least 1, not {self.resamples}")
+        if self.seed < 0:
+            raise OptionError(f"seed must be at least 0, not {self.seed}")
 
     @property
     def rng(self) -> np.random.Generator:

@@ -263,7 +263,7 @@ async def open_plays(
 
 
 async def play_async(
-    environments: str | Sequence[str],
+    environments: str | Path | Sequence[str | Path],
     *,
     model: str | Path,
     out: str | Path,
@@ -273,7 +273,8 @@ async def play_async(
     """Let an agent play environments, and report the faults it finds with the commands that reproduce them.
 
     Args:
-        environments: Names of environments (with a build after a colon, such as castle:clean), or addresses of hubs.
+        environments: Names of environments (with a build after a colon, such as castle:clean), paths of folders, or
+            addresses of hubs.
         model: `KIND:NAME[@URL]`, or a YAML file of models.
         out: The run folder; the same call resumes a run.
         options: Mode, budget, sessions, agent, memory, seed and limits.
@@ -288,8 +289,8 @@ async def play_async(
         RunError: The folder `out` is in use, holds a run with other settings, or cannot be written.
         Unreachable: No server of a model answers.
     """
-    names = (environments,) if isinstance(environments, str) else tuple(environments)
-    async with open_plays(names, Path(out), ModelsConfig.read(model), options, environ) as run:
+    names = (environments,) if isinstance(environments, str | Path) else tuple(environments)
+    async with open_plays(tuple(map(str, names)), Path(out), ModelsConfig.read(model), options, environ) as run:
         await run.execute()
         return run.result()
 

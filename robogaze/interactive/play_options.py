@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from robogaze.backends import ModelsConfig
 from robogaze.domains import Domain, load_domain
@@ -56,7 +56,10 @@ class PlayOptions:
     domain: str | Path = DOMAIN
 
     def check(self) -> None:
-        """Raise OptionError for a number that is out of its range."""
+        """Raise OptionError for an unknown mode or memory, and for a number that is out of its range."""
+        for name, known in (("mode", get_args(Mode)), ("memory", (None, *get_args(AgentMemory)))):
+            if (chosen := getattr(self, name)) not in known:
+                raise OptionError(f"{name} must be one of {', '.join(filter(None, known))}, not {chosen!r}")
         for name in ("budget", "sessions", "at_once", "max_calls"):
             value = getattr(self, name)
             if value is not None and value < 1:
@@ -72,10 +75,12 @@ class PlayOptions:
 def check_plays(environments: Sequence[str], options: PlayOptions) -> Domain:
     """The domain of plays.
 
-    Raises OptionError for an option that is out of its range, InputError for an unknown agent and for an environment
-    that is named twice, and DomainError for a prompt with an unknown variable.
+    Raises OptionError for an option that is out of its range, InputError for an unknown agent, for an environment that
+    is named twice and for no environment, and DomainError for a prompt with an unknown variable.
     """
     options.check()
+    if not environments:
+        raise InputError("no environment is given")
     if len(set(environments)) != len(environments):
         raise InputError("an environment is listed twice; use `sessions` to play an environment several times")
     domain = load_domain(options.domain)

@@ -15,7 +15,7 @@ def named_checkpoints(checkpoints: Mapping[str, str | Path] | Iterable[str | Pat
     """
     items = checkpoints.items() if isinstance(checkpoints, Mapping) else (_named(given) for given in checkpoints)
     named: dict[str, Path] = {}
-    for name, path in items:
+    for name, path in ((str(name), path) for name, path in items):
         if name in named or name in ("", "..") or name != Path(name).name:
             why = "is the name of two checkpoints" if name in named else "cannot be the name of a folder"
             raise OptionError(f"{name or 'an empty text'} {why}; give another name: NAME=PATH")

@@ -125,8 +125,12 @@ class Monitor:
         outage_s: float = 1800.0,
         queue_size: int = 64,
     ) -> None:
-        if queue_size < 1:
-            raise OptionError(f"queue_size must be at least 1, not {queue_size}")
+        numbers = {"queue_size": queue_size, "per_checkpoint": per_checkpoint, "concurrency": concurrency}
+        for name, number in numbers.items():
+            if number is not None and number < 1:
+                raise OptionError(f"{name} must be at least 1, not {number}")
+        if not 0 <= outage_s < inf:
+            raise OptionError(f"outage_s must be at least 0 and finite, not {outage_s}")
         if gate is not None and not Path(gate).is_file():
             raise OptionError(f"the gate {gate} does not exist")
         self.out = Path(out).absolute()

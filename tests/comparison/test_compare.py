@@ -126,3 +126,5 @@ def test_data_frame_is_the_leaderboard_best_run_first(runs: list[Path]) -> None:
 def test_numbers_out_of_their_range_are_refused(runs: list[Path], changes: dict[str, float]) -> None:
     with pytest.raises(OptionError, match=f"{next(iter(changes))} must be above 0 and below 1"):
         compare(runs, ComparisonConfig(resamples=20, **changes))  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="seed must be at least 0, not -1"):
+        compare(runs, ComparisonConfig(resamples=20, seed=-1))

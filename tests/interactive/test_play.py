@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+import robogaze
 from interactive.cellar import Cellar
 from interactive.plays import FINDING, NOTES, RULES, SUMMARY, after, played, ruling, script, stale, step
 from robogaze.backends.scripted import ScriptedBackend
 from robogaze.core.report import Report
-from robogaze.errors import OptionError
+from robogaze.errors import InputError, OptionError
 from robogaze.interactive.play_options import PlayOptions
 
 
@@ -346,3 +347,21 @@ async def test_requests_share_their_beginning_and_a_bug_without_a_ruling_has_no_
 def test_numbers_out_of_their_range_are_refused(name: str, number: float) -> None:
     with pytest.raises(OptionError, match=f"{name} must be .* finite, not {number}"):
         PlayOptions(**{name: number}).check()  # type: ignore[arg-type]
+
+
+def test_unknown_modes_and_memories_are_refused() -> None:
+    with pytest.raises(OptionError, match="mode must be one of player, qa, not 'QA'"):
+        PlayOptions(mode="QA").check()  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="memory must be one of none, in_session, cross_session, both, not 'all'"):
+        PlayOptions(memory="all").check()  # type: ignore[arg-type]
+
+
+def test_no_environment_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no environment is given"):
+        robogaze.play([], model="scripted:replies.yaml", out=tmp_path / "run")
+
+
+def test_environments_may_be_paths(tmp_path: Path) -> None:
+    (tmp_path / "replies.yaml").write_text("[]\n")
+    with pytest.raises(InputError, match=r"none' is neither a built-in environment"):
+        robogaze.play(tmp_path / "none", model=f"scripted:{tmp_path / 'replies.yaml'}", out=tmp_path / "run")

@@ -8,6 +8,7 @@ from synthetic import write_clip
 
 import robogaze
 from robogaze.errors import InputError, OptionError
+from robogaze.run.checkpoints import named_checkpoints
 
 
 @pytest.fixture
@@ -31,6 +32,10 @@ def test_checkpoints_are_scored_and_compared(checkpoints: dict[str, Path], tmp_p
     assert json.loads((tmp_path / "out" / "comparison.json").read_text())["verdict"] == result.comparison.verdict
     assert (tmp_path / "out" / "index.html").is_file()
     assert (tmp_path / "out" / "new" / "index.html").is_file()
+
+
+def test_names_of_checkpoints_may_be_training_steps(tmp_path: Path) -> None:
+    assert named_checkpoints({1000: tmp_path}) == {"1000": tmp_path}  # type: ignore[dict-item]
 
 
 def test_a_checkpoint_without_a_report_is_not_compared(checkpoints: dict[str, Path], tmp_path: Path) -> None:

@@ -198,8 +198,11 @@ def test_a_failed_gate_says_that_the_training_should_stop(tmp_path: Path, quick:
 
 
 def test_wrong_arguments_are_refused_before_the_training_starts(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="queue_size must be at least 1, not 0"):
-        Monitor(tmp_path / "out", queue_size=0)
+    for name in ("queue_size", "per_checkpoint", "concurrency"):
+        with pytest.raises(OptionError, match=f"{name} must be at least 1, not 0"):
+            Monitor(tmp_path / "out", **{name: 0})  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="outage_s must be at least 0 and finite, not inf"):
+        Monitor(tmp_path / "out", outage_s=inf)
     with pytest.raises(OptionError, match=r"the gate none\.yaml does not exist"):
         Monitor(tmp_path / "out", gate="none.yaml")
     (tmp_path / "clips.jsonl").write_text('{"path": 3}\n')
