@@ -6,9 +6,9 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any
 
 _FINAL_CODES = (0, 2, 3, 4)
@@ -26,6 +26,8 @@ _NICE = 10
 class ScoringProcess:
     """The process that scores. `receive` is called with each line of JSON that the process prints; `fail` is called
     with a message if the process fails.
+
+    `keep_running` and `finish` may be called in different threads at the same time.
     """
 
     command: list[str]
@@ -37,9 +39,16 @@ class ScoringProcess:
     pause_s: float = _FIRST_RESTART_S
     reader: Thread | None = None
     deaths: int = 0
+    is_finished: bool = False
+    lock: Lock = field(default_factory=Lock)
 
     def keep_running(self) -> None:
-        """Start the process; start it again after a pause if it has died."""
+        """Start the process; start it again after a pause if it has died. After `finish`, do nothing."""
+        with self.lock:
+            if not self.is_finished:
+                self._keep_running()
+
+    def _keep_running(self) -> None:
         if self.process is None:
             if time.monotonic() >= self.restart_s:
                 self._start()
@@ -53,14 +62,17 @@ class ScoringProcess:
 
     def finish(self, end_s: float | None, *, start: bool) -> None:
         """Wait until the process has scored the clips that have arrived, but stop it at `end_s`."""
+        self.is_finished = False
         most_deaths = self.deaths + _MOST_DEATHS
         while start and not self._has_ended() and self.deaths < most_deaths:
             self.keep_running()
-            if self.process is not None:
-                self._end_input(self.process)
+            if (process := self.process) is not None:
+                self._end_input(process)
             if end_s is not None and time.monotonic() >= end_s:
                 break
             time.sleep(0.05)
+        with self.lock:
+            self.is_finished = True
         if self.process is not None:
             self._end_input(self.process)
         if self.process is not None and self.process.poll() is None:
