@@ -79,14 +79,23 @@ def command_reference() -> str:
 
 
 def api_reference() -> str:
-    """A directive for every public name: functions first."""
+    """A directive for every public name and every class that a public function returns: functions first."""
     public = {name: getattr(robogaze, name) for name in sorted(robogaze.__all__) if not name.startswith("_")}
     classes = [name for name, value in public.items() if inspect.isclass(value)]
-    lines = ["## Functions", "", "```{eval-rst}"]
-    lines += [f".. autofunction:: robogaze.{name}" for name in public if name not in classes]
-    lines += ["```", "", "## Classes", "", "```{eval-rst}"]
-    lines += [f".. autoclass:: robogaze.{name}" for name in classes]
-    return "\n".join(["", *lines, "```", ""])
+    functions = [name for name in public if name not in classes]
+    returned = {get_type_hints(public[name])["return"] for name in functions}
+    results = [each for each in returned if inspect.isclass(each) and each not in public.values()]
+    sections = {
+        "Functions": [f".. autofunction:: robogaze.{name}" for name in functions],
+        "Classes": [f".. autoclass:: robogaze.{name}" for name in classes],
+        "Results": [
+            f".. autoclass:: {name}" for name in sorted(f"{each.__module__}.{each.__name__}" for each in results)
+        ],
+    }
+    return "".join(
+        "\n".join(["", f"## {title}", "", "```{eval-rst}", *directives, "```", ""])
+        for title, directives in sections.items()
+    )
 
 
 def add_generated(app: Sphinx, docname: str, source: list[str]) -> None:
