@@ -33,7 +33,7 @@ def annotations(store: Path, out: Path | None, without_model: bool, domain: str 
     from robogaze.reporting.wording import count
     from robogaze.store import write_whole
     from robogaze.web.annotation_store import open_store
-    from robogaze.web.store_summary import submitted_reports, summarise
+    from robogaze.web.store_summary import reopened_reports, submitted_reports, summarise
 
     opened = open_store(store, must_exist=True)
     summary = summarise(opened)
@@ -45,6 +45,10 @@ def annotations(store: Path, out: Path | None, without_model: bool, domain: str 
         reports = submitted_reports(opened, domain, without_model=without_model)
         for path, report in reports.items():
             write_whole(out / path, report.model_dump_json(indent=1) + "\n")
+        for path in sorted(reopened_reports(opened)):
+            if (out / path).is_file():
+                (out / path).unlink()
+                click.echo(f"removed, because open again: {path}", err=True)
         drafts = sum(row.drafts for row in summary.annotators)
         rest = f"; {count(drafts, 'draft')} left out" if drafts else ""
         click.echo(f"{count(len(reports), 'report')}: {out}{rest}", err=True)

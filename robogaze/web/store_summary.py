@@ -105,17 +105,26 @@ def submitted_reports(
     """
     used = _domain(store, domain)
     reports = {}
-    reopened = {revision.clip_id for revision in store.drafts() if revision.author == Authorship(AUTHOR)}
+    reopened = reopened_reports(store)
     for revision in store.submitted():
-        if revision.author == Authorship(AUTHOR) and revision.clip_id in reopened:
-            continue
-        clip = store.clip(revision.clip_id)
-        assert clip is not None, "an annotated clip was decoded"
-        author = revision.author
-        folder = f"{author.annotator} review of {author.review}" if author.review else author.annotator
-        path = Path(file_name(folder), f"{file_name(clip.id)}.json")
-        reports[path] = annotation_report(revision, clip, used, without_model=without_model)
+        if (path := _path(revision)) not in reopened:
+            clip = store.clip(revision.clip_id)
+            assert clip is not None, "an annotated clip was decoded"
+            reports[path] = annotation_report(revision, clip, used, without_model=without_model)
     return reports
+
+
+def reopened_reports(store: AnnotationStore) -> frozenset[Path]:
+    """The relative paths of the adjudicated clips that are open: `submitted_reports` leaves them out, but an earlier
+    export may have written them.
+    """
+    return frozenset(_path(revision) for revision in store.drafts() if revision.author == Authorship(AUTHOR))
+
+
+def _path(revision: Revision) -> Path:
+    author = revision.author
+    folder = f"{author.annotator} review of {author.review}" if author.review else author.annotator
+    return Path(file_name(folder), f"{file_name(revision.clip_id)}.json")
 
 
 def _domain(store: AnnotationStore, given: str | None) -> Domain:

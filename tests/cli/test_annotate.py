@@ -6,18 +6,20 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+from web.adjudicating import FLOATS, adjudicating, annotate
 from web.serving import TOKENS, serving
 
 from cli.running import Shell
 from robogaze.datasets.manifest import read_manifest
 from robogaze.reports import load_reports
+from robogaze.web.annotation_store import open_store
 
 CLIPS = Path(__file__).parents[2] / "datasets" / "demo" / "clips.jsonl"
 EVENT = {
@@ -221,3 +223,18 @@ def test_adjudication_takes_no_option_of_annotating(robogaze: Shell) -> None:
 def test_a_store_without_two_annotators_has_nothing_to_settle(tmp_path: Path, robogaze: Shell) -> None:
     ran = robogaze("annotate", CLIPS, "--as", "eve", "--adjudicate", "--store", tmp_path / "none.sqlite")
     assert (ran.code, "does not exist" in ran.err) == (1, True)
+
+
+def test_a_clip_that_is_open_again_does_not_stay_in_the_folder_of_an_earlier_export(
+    tmp_path: Path, robogaze: Shell
+) -> None:
+    store, out, entries = tmp_path / "annotations.sqlite", tmp_path / "out", read_manifest(CLIPS)
+    for severity, left in ((3, ["adjudicated", "ann", "bob"]), (5, ["ann", "bob"])):
+        with closing(open_store(store)) as opened:
+            given = {"ann": {"cube_slips": [FLOATS]}, "bob": {"cube_slips": [{**FLOATS, "severity": severity}]}}
+            annotate(opened, entries, given)
+        with adjudicating(store, entries):
+            pass
+        ran = robogaze("annotations", store, "--out", out)
+        assert sorted(path.parent.name for path in out.rglob("cube_slips.json")) == left
+    assert "removed, because open again: adjudicated/cube_slips.json" in ran.err
