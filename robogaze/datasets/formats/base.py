@@ -30,6 +30,9 @@ _CLIP_ID: TypeAdapter[str] = TypeAdapter(ClipId)
 _RATE_TOLERANCE_S = 1e-5
 """How far a frame may be from its place at a constant rate, because times and rates are rounded."""
 
+_OTHER_RATE = 0.01
+"""The relative difference from which two frame rates are not the same rate, differently rounded (29.97 and 30)."""
+
 
 @dataclass(frozen=True)
 class AnnotationPart:
@@ -187,7 +190,8 @@ class ReadingContext:
         self, clip_id: str, fps: float | None = None, frames: int | None = None, duration_s: float | None = None
     ) -> TimeAxis:
         """The time axis of a clip, made from these values. If they are not enough, `clips` and the context's `fps` are
-        used as well. Raises FormatError if the values contradict each other.
+        used as well. A rate that contradicts `clips` is used, and counted: the file then numbers other frames. Raises
+        FormatError if the values contradict each other.
         """
         if fps is not None and frames is not None:
             length_s = frames / fps
@@ -196,9 +200,12 @@ class ReadingContext:
             times_s = self.shared_times([number / fps for number in range(frames)])
             return TimeAxis(self.log.count, fps, times_s, max(duration_s or length_s, length_s))
         known = self.clips.get(clip_id)
-        if known is not None and known.frame_times_s is not None and known.duration_s is not None:
-            return TimeAxis(self.log.count, fps or self.fps, known.frame_times_s, known.duration_s)
-        return TimeAxis(self.log.count, fps or self.fps, None, duration_s)
+        if known is None or known.frame_times_s is None or known.duration_s is None:
+            return TimeAxis(self.log.count, fps or self.fps, None, duration_s)
+        if fps is not None and abs(fps * known.duration_s / len(known.frame_times_s) - 1) > _OTHER_RATE:
+            self.log.count("clip", "with another frame rate than in the compared files (the file's own is used)")
+            return TimeAxis(self.log.count, fps, None, known.duration_s)
+        return TimeAxis(self.log.count, fps or self.fps, known.frame_times_s, known.duration_s)
 
     def map_labels(
         self, event_type: str | None, dimension: str | None, type_place: Place, dimension_place: Place

@@ -154,6 +154,19 @@ def test_known_clip_times_are_used_if_a_record_has_none() -> None:
     assert (other.times_s, other.duration_s, other.fps) == (None, 0.5, 4.0)
 
 
+def test_rate_of_a_record_that_contradicts_the_known_frames_is_used_and_counted() -> None:
+    times_s = tuple(number / 16 for number in range(64))
+    reference = ClipAnnotation("cup", "me", "complete", (), frame_times_s=times_s, duration_s=4.0)
+    log = ReadLog()
+    context = ReadingContext("me", log, clips={"cup": reference})
+    assert context.time_axis("cup", 16.01).frames(16, 32, START, END) == Span(1.0, 2.0)
+    assert log.warnings == ()
+    other = context.time_axis("cup", 30.0)
+    assert (other.times_s, other.duration_s) == (None, 4.0)
+    assert other.frames(30, 60, START, END) == Span(1.0, 2.0)
+    assert log.warnings == ("1 clip with another frame rate than in the compared files (the file's own is used)",)
+
+
 def test_equal_frame_times_are_shared() -> None:
     context = ReadingContext("me", ReadLog())
     assert context.time_axis("cup", 16.0, 64).times_s is context.time_axis("pot", 16.0, 64).times_s
