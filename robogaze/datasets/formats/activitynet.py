@@ -4,7 +4,7 @@
     {"results": {video: [{"label", "score", "segment": [s, e]}]}}
 
 Times are seconds. A label names a type or a dimension; it is also the description if there is no other description. The
-`subset` is the split.
+`subset` is the split. The keys `dimension`, `severity` and `description` are read if they are there.
 
 The writer produces a `database`. An annotation is one span, so an event with several spans is several annotations.
 `dimension`, `severity`, `score` and `description` are extra keys, which other readers ignore.
@@ -26,7 +26,7 @@ from robogaze.datasets.formats.base import (
     ReportWriter,
     leave_out_undecided,
 )
-from robogaze.datasets.formats.records import Confidence, ForeignRecord, Interval, Rate, parse
+from robogaze.datasets.formats.records import Confidence, ForeignRecord, Interval, Rate, SeverityLevel, parse
 from robogaze.datasets.formats.time_axis import TimeAxis
 
 _KINDS = ("database", "results")
@@ -39,6 +39,8 @@ class _Segment(ForeignRecord):
     segment: Interval
     score: Confidence | None = None
     description: str | None = None
+    dimension: str | None = None
+    severity: SeverityLevel | None = None
 
 
 class _Video(ForeignRecord):
@@ -93,10 +95,22 @@ def _events(
     for number, segment in enumerate(segments):
         place: Place = (*above, number)
         type_, dimension = context.map_label(segment.label, (*place, "label"))
+        if segment.dimension is not None:
+            type_, dimension = context.map_labels(type_, segment.dimension, (*place, "label"), (*place, "dimension"))
         start, end = segment.segment
         span = axis.seconds(start, end, (*place, "segment", 0), (*place, "segment", 1))
         text = segment.description or segment.label
-        events.append(AnnotatedEvent(str(number + 1), (span,), text, dimension, type_, confidence=segment.score))
+        events.append(
+            AnnotatedEvent(
+                str(number + 1),
+                (span,),
+                text,
+                dimension,
+                type_,
+                severity=segment.severity,
+                confidence=segment.score,
+            )
+        )
     return events
 
 

@@ -7,7 +7,8 @@ folder. The clip's id is `<title>/<clip>`, so that clips with the same name rema
 under its key.
 
 In files that are written, the title is the part of the clip's id before the last slash or, if there is no slash, the
-instruction. The key of the title is the domain's id followed by `_name`. Dimensions, types and severities are lost.
+instruction, on one line and so short that the clip's id is valid. The key of the title is the domain's id followed by
+`_name`. Dimensions, types and severities are lost.
 """
 
 import json
@@ -36,6 +37,10 @@ from robogaze.datasets.formats.time_axis import TimeAxis
 _CLIP_KEYS = {"video_name": "_name", "video": ""}
 """The keys of a clip's name, with the ending of the title's key."""
 _OWN_KEYS = {*_CLIP_KEYS, "id"}
+
+
+_ID_LENGTH = 200
+"""The length of the longest valid clip id."""
 
 
 class _Record(ForeignRecord):
@@ -112,11 +117,17 @@ def _record(report: Report) -> dict[str, Any]:
     title, _, name = report.clip.id.rpartition("/")
     return {
         "video_name": f"{name}.mp4",
-        f"{report.domain.id}_name": title or report.clip.instruction or "",
+        f"{report.domain.id}_name": title or _instruction(report, _ID_LENGTH - len(name) - 1),
         "no_bugs": not report.events,
         "bugs": [event.description for event in report.events],
         "time_nodes": [[[span.start, span.end] for span in event.spans] for event in report.events],
     }
+
+
+def _instruction(report: Report, length: int) -> str:
+    """The instruction on one line, with an ellipsis if it would be longer than `length`."""
+    text = " ".join((report.clip.instruction or "").split())
+    return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
 FORMAT = Format(

@@ -113,7 +113,11 @@ def test_activitynet_has_complete_clips_and_one_segment_per_span(tmp_path: Path)
     read = annotations(path)
     assert set(read) == {"kitchen/cup.v1", "pot"}
     assert spans(read["kitchen/cup.v1"]) == [(Span(1.0, 1.5),), (Span(2.0, 2.0625),), (Span(1.0, 2.5),)]
-    assert {event.type for event in read["kitchen/cup.v1"].findings} == {"passing_through", "floating"}
+    assert [(event.type, event.dimension, event.severity) for event in read["kitchen/cup.v1"].findings] == [
+        ("passing_through", "matter", 4),
+        ("passing_through", "matter", 4),
+        ("floating", "matter", None),
+    ]
     assert read["kitchen/cup.v1"].fields == {"split": "test"}
     assert read["pot"].clean
 
@@ -165,6 +169,14 @@ def test_videoglitchbench_record_has_the_keys_of_the_benchmark_and_is_read_again
     assert spans(read) == [(Span(1.0, 1.5), Span(2.0, 2.0625)), (Span(1.0, 2.5),)]
     assert [event.description for event in read.findings] == [CUP, "The lid floats."]
     assert read.fields == {"cups_name": "kitchen"}
+
+
+def test_videoglitchbench_title_from_a_long_instruction_fits_in_a_clip_id(tmp_path: Path) -> None:
+    report = make_report("pot", clip=make_clip(id="pot", instruction="Pick up the cup,\nthen put it down. " * 20))
+    (clip_id,) = annotations(exported("videoglitchbench", tmp_path, [report]) / "batch_report.json")
+    assert clip_id.startswith("Pick up the cup, then put it down. Pick")
+    assert clip_id.endswith("…/pot")
+    assert len(clip_id) == 200
 
 
 @pytest.mark.parametrize(("instruction", "title"), [("ARK", "ARK"), (None, "")])
