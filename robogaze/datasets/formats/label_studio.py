@@ -2,7 +2,8 @@
 
 The ranges of Label Studio are frame numbers, and the last frame is included. The reader converts frame numbers to
 seconds with the clip's frame rate and the number of the first frame: 1 in Label Studio's own timeline, 0 in some
-converters. The files do not state this number, so the caller gives it.
+converters. The files do not state this number, so the caller gives it. The frame rate is the number `fps` in the task's
+data, if there is one.
 
 A region is one event. The label of a region names a type or a dimension. The text of the region is the description, or
 the label if there is no text. A rating or number named `severity` is the severity.
@@ -17,6 +18,7 @@ incomplete or undecided is a task without a prediction.
 """
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
@@ -136,7 +138,7 @@ def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
     clip_id = _clip_id(data)
     if completed.was_cancelled:
         return context.annotation(part, clip_id, (), author=completed.author, status="unscored")
-    axis = context.time_axis(clip_id)
+    axis = context.time_axis(clip_id, _rate(data))
     events = list(_events(completed.result, axis, context.first_frame, context))
     return context.annotation(part, clip_id, events, axis, author=completed.author)
 
@@ -150,6 +152,14 @@ def _clip_id(data: Mapping[str, Any]) -> str:
     # Files that Label Studio serves from a local folder are in the query: /data/local-files/?d=folder/name.mp4
     path = parse_qs(address.query).get("d", [unquote(address.path)])[0]
     return _UPLOADED.sub("", PurePosixPath(path).stem)
+
+
+def _rate(data: Mapping[str, Any]) -> float | None:
+    """The frame rate of the task's video; None if the data has no such number."""
+    fps = data.get("fps")
+    if not isinstance(fps, int | float) or isinstance(fps, bool):
+        return None
+    return float(fps) if 0 < fps < math.inf else None
 
 
 def _events(

@@ -224,13 +224,13 @@ def find_files(path: Path) -> AnnotationFiles:
     _check_single_run(path, files)
     rules: tuple[Callable[[PurePosixPath], bool], ...] = (
         lambda file: file.name == _REPORT,
-        lambda file: file.parts[:-1] == (_REPORTS,) and file.suffix == ".json",
+        lambda file: file.parts[:-1] == (_REPORTS,) and file.suffix.lower() == ".json",
         lambda file: file.name != _MARKDOWN,
         lambda file: True,
     )
     for rule in rules:
         if chosen := tuple(file for file in files if rule(file)):
-            others = sum(file.suffix in _SUFFIXES for file in files if file not in chosen)
+            others = sum(file.suffix.lower() in _SUFFIXES for file in files if file not in chosen)
             return AnnotationFiles(path, chosen, others)
     raise InputError(f"{path} contains no file of reports or annotations ({', '.join(_SUFFIXES)})")
 
@@ -255,6 +255,10 @@ def _candidates(root: Path) -> list[PurePosixPath]:
         folders[:] = [name for name in folders if not name.startswith((".", "_")) and name not in left_out]
         excluded = _RUN_FILES if inner == "." else ()
         for name in names:
-            if name.endswith((*_SUFFIXES, _MARKDOWN)) and not name.startswith((".", "_")) and name not in excluded:
+            if (
+                name.lower().endswith((*_SUFFIXES, _MARKDOWN))
+                and not name.startswith((".", "_"))
+                and name not in excluded
+            ):
                 files.append(PurePosixPath(inner, name))
     return sorted(file for file in files if file.as_posix() not in unreadable)

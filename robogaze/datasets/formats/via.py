@@ -10,6 +10,8 @@ if there is no other description. Attributes are found by name, in upper or lowe
 `glitch_type` or `class`, or else the first select or radio attribute of segments. The description is `description`,
 `comment`, `text` or `notes`; the severity is `severity`. A value is a text, or the id or the text of an option.
 
+Values of other attributes of a segment are counted in a warning.
+
 An entry without two times is left out, unless it marks the clip as clean. If it has a label, it is refused, because its
 event would be lost. A clip without segments is clean if an entry for the whole file (`z` is empty) has an attribute
 `clean` with the value clean, yes, true or 1. Otherwise, the clip is unscored, because it looks the same whether
@@ -230,6 +232,15 @@ class _Entry:
         """Whether the entry has two times."""
         return len(self.values.z) == 2
 
+    @property
+    def unread(self) -> Iterator[str]:
+        """The names of the attributes for which the entry has a value that is not read."""
+        attributes = self.attributes
+        read = {*attributes.labels, *attributes.descriptions, *attributes.severities}
+        for aid, value in self.values.av.items():
+            if aid in attributes.by_id and aid not in read and str(value).strip():
+                yield attributes.by_id[aid].aname
+
     def first(self, aids: Sequence[str]) -> tuple[Sequence[str], Place]:
         """The texts of one attribute, and the place of its value. It is the first of these attributes for which the
         entry has a text.
@@ -253,6 +264,8 @@ def _event(entry: _Entry, axis: TimeAxis, context: ReadingContext) -> AnnotatedE
     else:
         context.log.count("segment", "without a label (read as an event without a type)")
         type_, dimension = None, None
+    for name in entry.unread:
+        context.log.count("value", f"of the attribute {name!r} (not read)")
     description = ", ".join(entry.first(attributes.descriptions)[0] or label)
     severity = _severity(*entry.first(attributes.severities))
     return AnnotatedEvent(entry.mid, (span,), description, dimension, type_, severity=severity)
@@ -381,10 +394,6 @@ def _entries(report: Report, type_ids: Mapping[str, str]) -> Iterator[tuple[list
 
 
 FORMAT = Format(
-    AnnotationReader(
-        recognises,
-        split,
-        read,
-    ),
+    AnnotationReader(recognises, split, read),
     ReportWriter(files, why_left_out),
 )

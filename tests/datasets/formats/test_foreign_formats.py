@@ -161,6 +161,13 @@ def test_range_includes_its_last_frame_and_starts_at_first_frame(tmp_path: Path)
     assert only(counted_from_0).findings[0].spans == (Span(3 / 16, 6 / 16),)
 
 
+def test_rate_in_the_data_of_a_task_has_priority(tmp_path: Path) -> None:
+    cup, pot = studio_task("cup", studio_region()), studio_task("pot", studio_region())
+    cup["data"]["fps"] = 8
+    read = {annotation.clip_id: annotation.findings[0].spans for annotation in studio(tmp_path, cup, pot).annotations}
+    assert read == {"cup": (Span(2.0, 5.0),), "pot": (Span(1.0, 2.5),)}
+
+
 def test_results_of_a_region_belong_to_its_event(tmp_path: Path) -> None:
     results = [
         studio_region(),
@@ -308,6 +315,13 @@ def test_via_segment_with_two_labels_is_refused(tmp_path: Path) -> None:
 def test_via_severity_that_is_not_1_to_5_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"metadata\.1_0\.av\.3: 'high' is not a severity from 1 to 5"):
         via(tmp_path, via_entry(av={"1": "1", "3": "0"}), attribute=attributes(a3={"options": {"0": "high"}}))
+
+
+def test_via_values_of_other_attributes_are_counted(tmp_path: Path) -> None:
+    named = attributes(a3={"aname": "Severity (1 to 5)"})
+    read = via(tmp_path, via_entry(), via_entry(z=[3.0, 3.5], av={"1": "1", "3": "", "9": "x"}), attribute=named)
+    assert [event.severity for event in read.annotations[0].findings] == [None, None]
+    assert read.warnings == ("1 value of the attribute 'Severity (1 to 5)' (not read)",)
 
 
 def test_via_clip_id_is_the_stem_and_pictures_are_no_clips(tmp_path: Path) -> None:

@@ -119,6 +119,10 @@ def test_files_are_sorted_by_name(tmp_path: Path) -> None:
     ]
 
 
+def test_suffixes_may_be_in_capital_letters(tmp_path: Path) -> None:
+    assert found(tmp_path, "a.csv", "b.CSV", "c.Json")[0] == ["a.csv", "b.CSV", "c.Json"]
+
+
 def test_report_json_files_are_preferred_and_others_counted(tmp_path: Path) -> None:
     names = ("cup/report.json", "cup/video_meta.json", "cup/frames/3.jpg", "a/pot/report.json", "summary.jsonl")
     assert found(tmp_path, *names) == (["a/pot/report.json", "cup/report.json"], 2)
