@@ -171,9 +171,8 @@ def _check_new(annotation: ClipAnnotation, others: Sequence[ClipAnnotation]) -> 
             )
         if None not in (other.clip_sha256, annotation.clip_sha256) and other.clip_sha256 != annotation.clip_sha256:
             raise InputError(
-                f"{annotation.clip_id} is a different file in {other.source} and in "
-                f"{annotation.source} (the sha256 differs); "
-                "rename one of the two clips"
+                f"{annotation.clip_id} is a different file, or a different part of a file, in {other.source} and in "
+                f"{annotation.source}; rename one of the two clips"
             )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from robogaze.core.clip import address
 from robogaze.core.coverage import COVERED, CoverageState, covers_all, states
 from robogaze.core.events import Claim, Hypothesis
 from robogaze.core.report import Report, Status, Usage, Verdict
@@ -71,7 +72,8 @@ class ClipAnnotation:
     """The events that one author reports in one clip.
 
     Annotations are paired by `clip_id`. If this fails, they are paired by `clip_sha256`, and then by the stem of
-    `clip_file`; these two are None when not known. `status` is the status of a report; a person's finished annotation
+    `clip_file`; these two are None when not known, and name the part if the clip is a part of a file (see `address`).
+    `status` is the status of a report; a person's finished annotation
     is "complete". `coverage` gives the state of each dimension; None means that all were examined. `candidates` are the
     events that a critic accepted or rejected; a confidence threshold can select among them. They are empty if none are
     stored. `frame_times_s` are the frames' times in seconds, in ascending order. The times are None when not known;
@@ -148,8 +150,8 @@ def annotation_of(report: Report, source: str = "") -> ClipAnnotation:
         frame_times_s=clip.frame_times_s,
         duration_s=clip.duration_s,
         instruction=clip.instruction,
-        clip_sha256=clip.sha256,
-        clip_file=clip.uri,
+        clip_sha256=address(clip.sha256, clip.start_s, clip.end_s),
+        clip_file=clip.address,
         taxonomy=report.domain.taxonomy,
         fingerprint=report.domain.fingerprint,
         fields={name: value for name in FIELDS if (value := getattr(clip, name)) is not None},

@@ -72,9 +72,10 @@ def _sha256(annotation: ClipAnnotation) -> str | None:
 
 
 def _stem(annotation: ClipAnnotation) -> str:
-    path = PurePath((annotation.clip_file or annotation.clip_id).partition("#")[0])
+    name, *part = (annotation.clip_file or annotation.clip_id).split("#t=", 1)
+    path = PurePath(name)
     is_file = annotation.clip_file or path.suffix.lower() in _VIDEO_SUFFIXES
-    return stem_of(path.stem if is_file else path.name).casefold()
+    return "#t=".join([stem_of(path.stem if is_file else path.name).casefold(), *part])
 
 
 @dataclass(frozen=True)
@@ -168,8 +169,8 @@ def _check_same_file(reference: ClipAnnotation, prediction: ClipAnnotation) -> N
     known = {reference.clip_sha256, prediction.clip_sha256} - {None}
     if len(known) > 1:
         raise InputError(
-            f"{reference.clip_id}: {prediction.source} and {reference.source} are about different files (their sha256 "
-            "differ); score the clip again"
+            f"{reference.clip_id}: {prediction.source} and {reference.source} are about different files or "
+            "different parts of a file; score the clip again"
         )
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from robogaze.annotations import NamedSource, ReadOptions, SourceReader
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
-from robogaze.core.clip import Clip
+from robogaze.core.clip import Clip, address
 from robogaze.core.time import Span
 from robogaze.datasets import ManifestEntry
 from robogaze.datasets.pairing import match_clip_ids
@@ -24,7 +24,14 @@ def annotations_for(
     """
     reader = SourceReader(ReadOptions(domain=domain), ReadOptions(domain=domain).labels(), quiet=True)
     clips = [
-        ClipAnnotation(clip_id, "", "complete", (), clip_file=entry.path.as_posix(), clip_sha256=entry.sha256)
+        ClipAnnotation(
+            clip_id,
+            "",
+            "complete",
+            (),
+            clip_file=entry.address,
+            clip_sha256=entry.sha256 and address(entry.sha256, entry.start_s, entry.end_s),
+        )
         for clip_id, entry in entries.items()
     ]
     found = _one_a_clip(reader.read(NamedSource.of(path)), path, author)

@@ -99,7 +99,9 @@ def test_two_annotations_of_a_clip_by_one_annotator_are_refused_with_a_way_out(s
 
 def test_one_id_for_two_files_is_refused() -> None:
     both = [annotation("ann", "a", clip_sha256="1" * 64), annotation("bob", "a", clip_sha256="2" * 64)]
-    with pytest.raises(InputError, match=r"a is a different file in ann\.json and in bob\.json"):
+    with pytest.raises(
+        InputError, match=r"a is a different file, or a different part of a file, in ann\.json and in bob\.json"
+    ):
         AnnotationSet.of(both)
 
 

@@ -3,8 +3,10 @@
 from dataclasses import replace
 
 import pytest
+from formats.samples import make_report
+from making import make_clip
 
-from robogaze.core.annotation import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation, annotation_of
 from robogaze.datasets.pairing import System, match_clip_ids, pair
 from robogaze.errors import InputError
 
@@ -125,6 +127,27 @@ def test_ambiguous_or_different_files_are_not_matched() -> None:
     assert [match.clip_id for match in match_clip_ids(stems, [of_file("cup")]).annotations] == ["cup"]
     other = match_clip_ids([of_file("cup-1", A, "cup.mp4")], [of_file("cup-2", B, "cup.mp4")])
     assert [annotation.clip_id for annotation in other.annotations] == ["cup-2"]
+
+
+def part(clip_id: str, start_s: float | None, end_s: float | None) -> ClipAnnotation:
+    """The annotation of a part of one file."""
+    clip = make_clip(id=clip_id, uri="all.mp4", sha256=A, start_s=start_s, end_s=end_s)
+    return annotation_of(make_report(clip_id, clip=clip))
+
+
+def test_only_the_same_part_of_a_file_is_the_same_clip() -> None:
+    reference = part("ep1", 4.0, 8.0)
+    for other in (part("ep2", 8.0, 12.0), part("all", None, None), of_file("all", None, "all.mp4")):
+        assert match_clip_ids([reference], [other]).annotations == (other,)
+    assert str(match_clip_ids([reference], [part("x", 4.0, 8.0)])) == "1 by sha256"
+    assert str(match_clip_ids([reference], [of_file("x", None, "run/all.mp4#t=4.0,8.0")])) == "1 by stem"
+    with pytest.raises(InputError, match=r"ep1: .* are about different files or different parts of a file"):
+        pair([reference], [System.of("s", [part("ep1", 8.0, 12.0)])])
+
+
+def test_a_number_sign_in_an_id_is_part_of_the_name() -> None:
+    other = of_file("cup#2")
+    assert match_clip_ids([of_file("cup#1")], [other]).annotations == (other,)
 
 
 def test_id_is_matched_first_and_several_annotations_of_a_clip_together() -> None:
