@@ -159,8 +159,8 @@ def _by_clip(annotations: Sequence[ClipAnnotation]) -> dict[str, ClipAnnotation]
         if other is not annotation:
             raise InputError(
                 f"{annotation.clip_id} has two annotations, by {other.author} ({other.source}) and by "
-                f"{annotation.author} ({annotation.source}); choose one with `author`, or compare authors with: "
-                "robogaze agree"
+                f"{annotation.author} ({annotation.source}); choose one with `author` (predictions: give "
+                "one file for each author), or compare authors with: robogaze agree"
             )
     return by_clip
 

@@ -155,11 +155,13 @@ def _clip_id(data: Mapping[str, Any]) -> str:
 
 
 def _rate(data: Mapping[str, Any]) -> float | None:
-    """The frame rate of the task's video; None if the data has no such number."""
+    """The frame rate of the task's video; None if the data has none."""
     fps = data.get("fps")
-    if not isinstance(fps, int | float) or isinstance(fps, bool):
+    if fps is None:
         return None
-    return float(fps) if 0 < fps < math.inf else None
+    if not isinstance(fps, int | float) or isinstance(fps, bool) or not 0 < fps < math.inf:
+        raise FormatError(f"the fps in the task's data must be a number above 0, not {fps!r}")
+    return float(fps)
 
 
 def _events(

@@ -166,6 +166,11 @@ def test_rate_in_the_data_of_a_task_has_priority(tmp_path: Path) -> None:
     cup["data"]["fps"] = 8
     read = {annotation.clip_id: annotation.findings[0].spans for annotation in studio(tmp_path, cup, pot).annotations}
     assert read == {"cup": (Span(2.0, 5.0),), "pot": (Span(1.0, 2.5),)}
+    cup["data"]["fps"] = "8"
+    with pytest.raises(
+        InputError, match=r"0\.annotations\.0: the fps in the task's data must be a number above 0, not '8'"
+    ):
+        studio(tmp_path, cup)
 
 
 def test_results_of_a_region_belong_to_its_event(tmp_path: Path) -> None:
