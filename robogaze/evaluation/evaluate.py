@@ -119,12 +119,12 @@ def read_pairing(
 
 
 def _warn_of_spans_after_the_clip(references: Sequence[ClipAnnotation], systems: Sequence[System]) -> None:
-    """Report references that begin after the end of their clip, whose duration only the predictions give."""
+    """Report references that begin after the end of their clip, as the predictions give it."""
     for reference in references:
         known = (system.annotations.get(reference.clip_id) for system in systems)
         duration_s = next((clip.duration_s for clip in known if clip is not None and clip.duration_s is not None), None)
         starts_s = [event.spans[0].start for event in reference.findings if event.spans]
-        if reference.duration_s is None and duration_s is not None and max(starts_s, default=0) >= duration_s:
+        if duration_s is not None and max(starts_s, default=0) >= duration_s:
             _log.warning(
                 "%s: %s: an event starts at %g s, but the clip ends at %g s; times must be in seconds",
                 reference.source,

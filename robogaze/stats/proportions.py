@@ -26,7 +26,8 @@ def wilson(hits: int, n: int, *, level: float = LEVEL) -> Estimate:
     share, z = hits / n, float(ndtri((1 + level) / 2))
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z * sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
-    return Estimate(share, max(0.0, centre - reach), min(1.0, centre + reach), n)
+    low, high = centre - reach if hits else 0.0, centre + reach if hits < n else 1.0  # without rounding errors
+    return Estimate(share, low, high, n)
 
 
 def paired_shares(both: int, first: int, second: int, neither: int, *, level: float = LEVEL) -> tuple[Estimate, float]:

@@ -135,13 +135,15 @@ def test_what_was_read_in_a_special_way_is_logged(tmp_path: Path, caplog: pytest
     assert result.systems[0].macro["desc_f1"].value == 1.0
 
 
+@pytest.mark.parametrize("duration_s", ["", "300"])
 def test_a_reference_that_begins_after_the_end_of_its_clip_is_reported(
-    half: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    duration_s: str, half: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A CSV does not give the duration, so only the prediction shows that the times are not in seconds."""
+    """Only the prediction shows that the times are not in seconds, or that the reference is about a longer video."""
     clip = next(report.clip for report in load_reports(half) if report.events)
     path = tmp_path / "reference.csv"
-    path.write_text(f"clip_id,event_id,type,start_s,end_s\n{clip.id},e1,object_teleportation,100,200\n")
+    row = f"{clip.id},{duration_s},e1,object_teleportation,100,200"
+    path.write_text(f"clip_id,duration_s,event_id,type,start_s,end_s\n{row}\n")
     evaluate(half, path, FEW)
     (message,) = caplog.messages
     ends = f"the clip ends at {clip.duration_s:g} s; times must be in seconds"

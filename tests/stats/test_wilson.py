@@ -33,3 +33,8 @@ def test_a_share_of_nothing_is_undefined() -> None:
 def test_what_is_no_share_is_refused(hits: int, n: int) -> None:
     with pytest.raises(ValueError, match=f"{hits} of {n} is not a share"):
         wilson(hits, n)
+
+
+@pytest.mark.parametrize("n", [1, 3, 13, 70, 999])
+def test_the_interval_of_all_and_of_none_ends_at_the_share(n: int) -> None:
+    assert (wilson(n, n).high, wilson(0, n).low) == (1.0, 0.0)
