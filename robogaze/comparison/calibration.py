@@ -18,13 +18,14 @@ import numpy as np
 from robogaze.comparison.clip_measures import dimensions_of
 from robogaze.comparison.leaderboard import ComparisonConfig
 from robogaze.comparison.pairs import Clips
+from robogaze.comparison.prompt_pairing import made_from
 from robogaze.comparison.runs import Run
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.estimate import Estimate, undefined
 from robogaze.errors import InputError
 from robogaze.stats.jackknife import JackknifeError, influences, stratum_numbers
 from robogaze.stats.paired import DETECTED, Difference, one_sided_level
-from robogaze.stats.prediction_powered import calibrated_difference, calibrated_mean, naive_mean
+from robogaze.stats.prediction_powered import Errors, calibrated_difference, calibrated_mean, naive_mean
 from robogaze.stats.resample import Floats, draw_resamples, mean, mean_rows
 
 Value = Callable[[ClipAnnotation], float]
@@ -32,11 +33,12 @@ Value = Callable[[ClipAnnotation], float]
 
 @dataclass(frozen=True)
 class Calibration:
-    """Pairs of the predicted and the true annotation of a clip. `unpaired` counts the clips that have only one of the
-    two.
+    """Pairs of the predicted and the true annotation of a clip. `units` has the prompt of each clip, or its id.
+    `unpaired` counts the clips that have only one of the two annotations.
     """
 
     pairs: tuple[tuple[ClipAnnotation, ClipAnnotation], ...]
+    units: tuple[str, ...]
     unpaired: int
 
 
@@ -68,7 +70,8 @@ def pair_calibration(predictions: Run, references: Run, runs: Sequence[Run], *, 
             raise InputError(f"{clip_id}: {prediction.source} and {reference.source} are about different files")
         if prediction.status == reference.status == "complete":
             pairs.append((prediction, reference))
-    return Calibration(tuple(pairs), len(predictions.annotations.keys() ^ references.annotations.keys()))
+    units = tuple(made_from(predictions, prediction) or prediction.clip_id for prediction, _ in pairs)
+    return Calibration(tuple(pairs), units, len(predictions.annotations.keys() ^ references.annotations.keys()))
 
 
 def _check_same_judge(predictions: Run, runs: Sequence[Run]) -> None:
@@ -86,22 +89,26 @@ def _check_same_judge(predictions: Run, runs: Sequence[Run]) -> None:
 
 
 def corrected(
-    run: Run, sample: Calibration, dimensions: Sequence[str], config: ComparisonConfig
+    run: Run, units: Mapping[str, str], sample: Calibration, dimensions: Sequence[str], config: ComparisonConfig
 ) -> Mapping[str, CorrectedEstimate]:
-    """For one run: the clean rate, the events per clip and, for each dimension, the share of clips with an event."""
+    """For one run: the clean rate, the events per clip and, for each dimension, the share of clips with an event.
+
+    `units` maps the id of each clip of the run to what the clip was generated from.
+    """
     values: dict[str, Value] = {
         "clean_rate": config.scope.counts,
         "events_per_clip": lambda annotation: len(annotation.findings),
     }
     values |= {f"dimension {name}": _holds(name) for name in dimensions}
     complete = [annotation for annotation in run.annotations.values() if annotation.status == "complete"]
+    of_run = [units[annotation.clip_id] for annotation in complete]
     found = {}
     for name, value in values.items():
         predictions = _column(complete, value)
         labelled, truth = (_column([both[side] for both in sample.pairs], value) for side in (0, 1))
         found[name] = CorrectedEstimate(
-            naive_mean(predictions, level=config.level),
-            calibrated_mean(predictions, labelled, truth, level=config.level),
+            naive_mean(predictions, level=config.level, units=of_run),
+            calibrated_mean(predictions, labelled, truth, level=config.level, units=of_run, label_units=sample.units),
         )
     return found
 
@@ -127,10 +134,10 @@ def corrected_difference(
     return Difference(0, 1, found, p, error * DETECTED, equivalence_bound)
 
 
-def _errors(sample: Calibration, config: ComparisonConfig) -> Floats:
+def _errors(sample: Calibration, config: ComparisonConfig) -> Errors:
     """For each annotated clip, 1 if only the judge calls it clean, -1 if only the truth calls it clean, else 0."""
     predicted, true = (_column([both[side] for both in sample.pairs], config.scope.counts) for side in (0, 1))
-    return predicted - true
+    return predicted - true, sample.units
 
 
 def _holds(dimension: str) -> Value:

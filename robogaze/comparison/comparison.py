@@ -117,8 +117,8 @@ def compare_runs(
     order = tuple(sorted(range(len(runs)), key=lambda run: _from_best(leaderboard[run])))
     fixed = [own_sample or sample for own_sample in own]
     rates = tuple(
-        {} if sample is None else corrected(run, sample, names.dimensions, config)
-        for run, sample in zip(runs, fixed, strict=True)
+        {} if sample is None else corrected(run, prompts.units(at), sample, names.dimensions, config)
+        for at, (run, sample) in enumerate(zip(runs, fixed, strict=True))
     )
     every = {
         (a, b): _corrected_difference(prompts, a, b, own, config) or _clean_rate_difference(prompts, a, b, config)

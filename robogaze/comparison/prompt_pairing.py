@@ -114,9 +114,14 @@ def _units(runs: Sequence[Run], key: str, clips: Sequence[Mapping[str, ClipAnnot
     units: dict[str, str] = {}
     for run, by_key in zip(runs, clips, strict=True):
         for prompt, annotation in by_key.items():
-            made = annotation.fields.get("prompt_id") or _with_initial_frame(run, annotation) or annotation.instruction
+            made = made_from(run, annotation) or annotation.instruction
             units.setdefault(prompt, f"made from {made}" if made is not None and key == "clip id" else prompt)
     return units
+
+
+def made_from(run: Run, annotation: ClipAnnotation) -> str | None:
+    """The prompt of a clip: its `prompt_id`, else its instruction and initial frame; None if it has neither."""
+    return annotation.fields.get("prompt_id") or _with_initial_frame(run, annotation)
 
 
 def _why_not(run: Run, name: str) -> str | None:

@@ -1,5 +1,7 @@
 """Runs corrected for the judge's own errors."""
 
+from dataclasses import replace
+
 import pytest
 from checkpoints import annotation, clean_and_faulty, event, metadata, run
 
@@ -54,6 +56,24 @@ def test_the_errors_must_be_those_of_the_same_judge() -> None:
     with pytest.raises(InputError, match="said and a were judged by different pipelines, models or versions"):
         pair_calibration(said, true, [one], mixed=False)
     assert pair_calibration(said, true, [one], mixed=True).pairs
+
+
+def test_seeds_of_one_prompt_do_not_narrow_the_corrected_interval() -> None:
+    def copies(source: Run, seeds: int) -> Run:
+        """Each clip of a run several times, from one prompt."""
+        return run(source.name, *(
+            replace(clip, clip_id=f"{name}-{seed}", fields={"prompt_id": name})
+            for name, clip in source.annotations.items() for seed in range(seeds)
+        ))  # fmt: skip
+
+    one = clean_and_faulty("a", "+" * 30 + "-" * 10)
+    widths = []
+    for seeds in (1, 4):
+        said, true, judged = (copies(source, seeds) for source in (*labelled(), one))
+        sample = pair_calibration(said, true, [judged], mixed=False)
+        clean = compare_runs([judged], ComparisonConfig(resamples=50), sample=sample).corrected[0]["clean_rate"]
+        widths += [(clean.naive.low, clean.naive.high, clean.corrected.low, clean.corrected.high)]
+    assert widths[0] == pytest.approx(widths[1])
 
 
 def test_too_few_labels_correct_nothing() -> None:

@@ -56,6 +56,19 @@ def test_a_judge_without_errors_changes_nothing() -> None:
     assert calibrated_mean(predictions, labels, labels) == naive_mean(predictions)
 
 
+def test_clips_of_one_prompt_are_one_unit() -> None:
+    rng = np.random.default_rng(5)
+    predictions, (labelled, truth) = judged(rng, 40)[0], judged(rng, 36)
+    alone = calibrated_mean(predictions, labelled, truth)
+    seeds = [np.repeat(values, 4) for values in (predictions, labelled, truth)]
+    units, label_units = np.repeat(np.arange(40), 4).tolist(), np.repeat(np.arange(36), 4).tolist()
+    found = calibrated_mean(*seeds, units=units, label_units=label_units)
+    assert (found.value, found.low, found.high) == pytest.approx((alone.value, alone.low, alone.high))
+    assert found.n == 160
+    few = calibrated_mean(*seeds, units=units, label_units=[unit // 2 for unit in label_units])
+    assert few.why == "there are 18 independent labels, fewer than 30"
+
+
 @pytest.mark.parametrize(("predictions", "labels"), [(40, 29), (1, 40), (0, 40)])
 def test_too_few_of_either_are_undefined(predictions: int, labels: int) -> None:
     found = calibrated_mean(np.ones(predictions), np.ones(labels), np.zeros(labels))
@@ -78,8 +91,8 @@ def test_a_corrected_difference_holds_the_truth_where_the_judge_favours_a_side(l
         said = true | ((rng.random(true.shape) < 1 / 3) & [[False], [True]])
         apart = said[0, :300].astype(float) - said[1, :300]
         naive = float(apart.mean()), float(apart.std(ddof=1) / np.sqrt(300)), 299.0
-        errors = (said.astype(float) - true)[:, 300:]
-        found, p, _, most = calibrated_difference(naive, errors[0], errors[1], 300, level=0.95, outer=0.9)
+        sides = [(errors, range(labels)) for errors in (said.astype(float) - true)[:, 300:]]
+        found, p, _, most = calibrated_difference(naive, *sides, 300, level=0.95, outer=0.9)
         held += found.low <= 0 <= found.high
         wrong += p < 0.05
         assert abs(found.value) < most < abs(found.value) + (found.high - found.low) / 2
@@ -88,5 +101,6 @@ def test_a_corrected_difference_holds_the_truth_where_the_judge_favours_a_side(l
 
 
 def test_a_difference_needs_labels_on_both_sides() -> None:
-    found, p, _, _ = calibrated_difference((0.1, 0.02, 99.0), np.ones(29), np.ones(60), 100, level=0.95, outer=0.9)
-    assert (found.why, np.isnan(p)) == ("there are 29 labels, fewer than 30", True)
+    few, many = (np.ones(29), range(29)), (np.ones(60), range(60))
+    found, p, _, _ = calibrated_difference((0.1, 0.02, 99.0), few, many, 100, level=0.95, outer=0.9)
+    assert (found.why, np.isnan(p)) == ("there are 29 independent labels, fewer than 30", True)
