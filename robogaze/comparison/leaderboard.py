@@ -15,6 +15,7 @@ from robogaze.core.estimate import Estimate, undefined
 from robogaze.core.report import Status
 from robogaze.errors import OptionError
 from robogaze.metrics.tally import scored
+from robogaze.stats.interval import Statistic
 from robogaze.stats.jackknife import JackknifeError, clustered_wilson, influences, stratum_numbers, student_intervals
 from robogaze.stats.proportions import wilson
 from robogaze.stats.resample import Sums, draw_resamples, mean, mean_rows
@@ -99,6 +100,7 @@ def leaderboard_row(
     unit.
     """
     annotations = [run.annotations[clip_id] for clip_id in sorted(run.annotations)]
+    units = {clip_id: clip_id for clip_id in run.annotations} | dict(units or {})
     status = Counter(annotation.status for annotation in annotations)
     clean = sum(config.scope.counts(annotation) for annotation in annotations)
     n, whole = len(annotations) + run.unreadable, len(annotations) + run.unreadable + missing
@@ -113,16 +115,16 @@ def leaderboard_row(
         undecided=sum(annotation.nothing_found and not annotation.clean for annotation in annotations),
         measures=_means(
             annotations,
-            [(units or {}).get(annotation.clip_id, annotation.clip_id) for annotation in annotations],
+            [units[annotation.clip_id] for annotation in annotations],
             wilson(clean, n, level=config.level),
             config,
         ),
         worst=clean / whole if whole else float("nan"),
         best=possible / whole if whole else float("nan"),
-        dimensions=_label_shares(annotations, names.dimensions, dimensions_of, looked_for, config),
-        types=_label_shares(annotations, names.types, types_of, _is_scored, config),
+        dimensions=_label_shares(annotations, units, names.dimensions, dimensions_of, looked_for, config),
+        types=_label_shares(annotations, units, names.types, types_of, _is_scored, config),
         ungraded=sum(found.severity is None for annotation in annotations for found in annotation.findings),
-        cost_per_clip=_cost(run, config),
+        cost_per_clip=_cost(run, units, config),
     )
 
 
@@ -159,6 +161,7 @@ def _is_scored(annotation: ClipAnnotation, _: str) -> bool:
 
 def _label_shares(
     annotations: Sequence[ClipAnnotation],
+    units: Mapping[str, str],
     names: Sequence[str],
     held: Callable[[ClipAnnotation], frozenset[str]],
     counts: Callable[[ClipAnnotation, str], bool],
@@ -167,7 +170,11 @@ def _label_shares(
     found = {}
     for name in names:
         clips = [annotation for annotation in annotations if counts(annotation, name)]
-        found[name] = wilson(sum(name in held(clip) for clip in clips), len(clips), level=config.level)
+        hits = np.array([[name in held(clip) for clip in clips]], dtype=np.float64)
+        share = wilson(int(hits.sum()), len(clips), level=config.level)
+        of_clips = [units[clip.clip_id] for clip in clips]
+        sums = draw_resamples([0] * len(clips), 1, config.rng, of_clips).sums(mean_rows(hits))
+        found[name] = _with_prompts(sums, mean, share, config)
     return found
 
 
@@ -187,26 +194,31 @@ def _means(
         for name, measure in MEASURES.items()
         if name != CLEAN
     }
-    return found | {CLEAN: _with_prompts(sums, clean, config)}
+    return found | {CLEAN: _with_prompts(sums, MEASURES[CLEAN], clean, config)}
 
 
-def _with_prompts(sums: Sums, clean: Estimate, config: ComparisonConfig) -> Estimate:
-    """The clean rate; if several clips share a prompt, its interval uses the effective number of independent clips."""
-    if not sums.clustered:
-        return clean
-    spread = JackknifeError.of(influences(sums, MEASURES[CLEAN]), stratum_numbers(sums))
+def _with_prompts(sums: Sums, statistic: Statistic, share: Estimate, config: ComparisonConfig) -> Estimate:
+    """A share of clips; if several clips share a prompt, its interval uses the effective number of independent clips.
+
+    The statistic computes the share from the sums.
+    """
+    if not sums.clustered or not share.defined:
+        return share
+    spread = JackknifeError.of(influences(sums, statistic), stratum_numbers(sums))
     telling, units = (float(spread.error[0]), float(spread.freedom[0])), sums.rows.shape[-2]
-    low, high = clustered_wilson(clean.value, clean.n, telling, units, level=config.level)
-    return Estimate(clean.value, low, high, clean.n)
+    low, high = clustered_wilson(share.value, share.n, telling, units, level=config.level)
+    return Estimate(share.value, low, high, share.n)
 
 
-def _cost(run: Run, config: ComparisonConfig) -> Estimate:
+def _cost(run: Run, units: Mapping[str, str], config: ComparisonConfig) -> Estimate:
     """The mean cost of the clips whose cost is known."""
-    known = [metadata.cost_usd for _, metadata in sorted(run.metadata.items()) if metadata.cost_usd is not None]
-    if not known:
+    known = {clip_id: run.metadata[clip_id].cost_usd for clip_id in sorted(run.metadata)}
+    costs = {clip_id: cost for clip_id, cost in known.items() if cost is not None}
+    if not costs:
         return undefined("no report has a cost")
-    sums = draw_resamples([0] * len(known), 1, config.rng).sums(mean_rows(np.array([known])))
-    return _from_zero(student_intervals(sums, mean, level=config.level).estimate(0, n=len(known)))
+    of_clips = [units.get(clip_id, clip_id) for clip_id in costs]
+    sums = draw_resamples([0] * len(costs), 1, config.rng, of_clips).sums(mean_rows(np.array([list(costs.values())])))
+    return _from_zero(student_intervals(sums, mean, level=config.level).estimate(0, n=len(costs)))
 
 
 def _from_zero(estimate: Estimate) -> Estimate:

@@ -5,7 +5,7 @@ import math
 import pytest
 from checkpoints import annotation, clean_and_faulty, covered, event, metadata, run
 
-from robogaze.comparison import ComparisonConfig, LeaderboardRow, Run
+from robogaze.comparison import ComparisonConfig, LeaderboardRow, Run, compare_runs
 from robogaze.comparison.leaderboard import EventLabels, leaderboard_row
 from robogaze.stats.proportions import wilson
 
@@ -105,3 +105,24 @@ def test_of_a_run_without_a_scored_clip_only_the_count_is_known() -> None:
     found = of(clean_and_faulty("a", "??"))
     assert (found.clean_rate.value, found.worst, found.best) == (0.0, 0.0, 1.0)
     assert math.isnan(found.measures["events_per_clip"].value)
+
+
+def test_seeds_of_one_prompt_do_not_narrow_the_intervals_of_dimensions_types_and_costs() -> None:
+    def row(seeds: int) -> LeaderboardRow:
+        clips = [
+            annotation(f"{at}-{seed}", *([event("colour_shift")] if at % 3 == 0 else []), fields={"prompt_id": f"{at}"})
+            for at in range(30)
+            for seed in range(seeds)
+        ]
+        costs = {clip.clip_id: metadata(cost_usd=float(clip.clip_id.partition("-")[0])) for clip in clips}
+        return compare_runs([run("a", *clips, metadata=costs)], ComparisonConfig(resamples=50)).leaderboard[0]
+
+    once, often = row(1), row(4)
+    for one, several in (
+        (once.types["colour_shift"], often.types["colour_shift"]),
+        (once.dimensions["colour"], often.dimensions["colour"]),
+        (once.cost_per_clip, often.cost_per_clip),
+    ):
+        assert several.value == pytest.approx(one.value)
+        assert several.n == 4 * one.n
+        assert several.high - several.low == pytest.approx(one.high - one.low, rel=0.06)
