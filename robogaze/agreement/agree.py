@@ -8,6 +8,8 @@ from robogaze.agreement.annotator_agreement import AgreementResult, measure_agre
 from robogaze.agreement.config import AgreementConfig
 from robogaze.annotations import NamedSource, ReadOptions, Source, SourceError, SourceReader, named_sources
 from robogaze.core.annotation import ClipAnnotation
+from robogaze.errors import InputError
+from robogaze.evaluation.config import STRATA, UNITS
 from robogaze.judges import open_judge
 from robogaze.judges.base import Judge
 from robogaze.judges.unjudged import RecordingJudge, ask_ahead
@@ -55,6 +57,10 @@ def _read(
         raise SourceError("no annotations are given")
     for source in named:
         found += reader.with_ids_of(found, _of_annotator(reader, source), str(source.path or source.name))
+    known = sorted({name for annotation in found for name in annotation.fields})
+    for name in (config.by, config.units):
+        if name not in (STRATA, UNITS, *known):
+            raise InputError(f"no annotation has the field {name}; fields: {', '.join(known) or 'none'}")
     return AnnotationSet.of(found, config.by, mixed=reading.mixed)
 
 

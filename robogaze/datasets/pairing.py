@@ -16,6 +16,9 @@ from robogaze.errors import InputError
 _MAX_NAMED = 3
 """The number of clips that a message names."""
 
+_PROMPT = "prompt_id"
+"""The field that names what a clip was generated from."""
+
 _VIDEO_SUFFIXES = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi")
 
 
@@ -121,7 +124,7 @@ def pair(references: Sequence[ClipAnnotation], systems: Sequence[System], *, mix
     if not mixed:
         _check_same_taxonomy(references, systems)
     finished = {
-        clip_id: _with_times(reference, systems)
+        clip_id: _completed(reference, systems)
         for clip_id, reference in by_clip.items()
         if reference.status == "complete"
     }
@@ -139,17 +142,23 @@ def pair(references: Sequence[ClipAnnotation], systems: Sequence[System], *, mix
     )
 
 
-def _with_times(reference: ClipAnnotation, systems: Sequence[System]) -> ClipAnnotation:
-    """The reference with the clip's frame times, taken from a prediction if the reference has none."""
-    if reference.frame_times_s is not None:
-        return reference
+def _completed(reference: ClipAnnotation, systems: Sequence[System]) -> ClipAnnotation:
+    """The reference with the prompt and the frame times of the clip, if only predictions give them.
+
+    Other fields are not taken over: clips without a prediction would lack them, and would form a data set of their own.
+    """
     predictions = [
         system.annotations[reference.clip_id] for system in systems if reference.clip_id in system.annotations
     ]
+    prompt_ids = (prediction.fields.get(_PROMPT) for prediction in (reference, *predictions))
+    prompt_id = next((value for value in prompt_ids if value is not None), None)
+    completed = reference if prompt_id is None else replace(reference, fields={**reference.fields, _PROMPT: prompt_id})
+    if reference.frame_times_s is not None:
+        return completed
     timed = next((prediction for prediction in predictions if prediction.frame_times_s is not None), None)
     if timed is None:
-        return reference
-    return replace(reference, frame_times_s=timed.frame_times_s, duration_s=reference.duration_s or timed.duration_s)
+        return completed
+    return replace(completed, frame_times_s=timed.frame_times_s, duration_s=reference.duration_s or timed.duration_s)
 
 
 def _by_clip(annotations: Sequence[ClipAnnotation]) -> dict[str, ClipAnnotation]:

@@ -16,7 +16,7 @@ from robogaze.errors import InputError
 from robogaze.evaluation.clip_fields import field_of, field_values, known_fields
 from robogaze.evaluation.clip_rows import F1_COLUMNS, Groups
 from robogaze.evaluation.comparisons import compare_systems, gains
-from robogaze.evaluation.config import DIMENSION_BONUSES, STRATA, EvaluationConfig
+from robogaze.evaluation.config import DIMENSION_BONUSES, STRATA, UNITS, EvaluationConfig
 from robogaze.evaluation.estimates import (
     Matrix,
     Scores,
@@ -71,7 +71,9 @@ async def evaluate_pairing(
     references = pairing.references
     baseline = _baseline(pairing, config)
     _check_times(references, config)
-    _check_fields(references, (*by, *((config.strata,) if config.strata != STRATA else ())))
+    _check_fields(by, known_fields(references))
+    given = sorted({name for reference in references for name in reference.fields})
+    _check_fields([name for name in (config.strata, config.units) if name not in (STRATA, UNITS)], given)
     strata = tuple(reference.fields.get(config.strata, "") for reference in references)
     units = [reference.fields.get(config.units) or (reference.clip_id,) for reference in references]
     resamples = draw_resamples(strata, config.resamples, np.random.default_rng(config.seed), units)
@@ -118,8 +120,7 @@ def _check_times(references: Sequence[ClipAnnotation], config: EvaluationConfig)
         )
 
 
-def _check_fields(references: Sequence[ClipAnnotation], wanted: Sequence[str]) -> None:
-    known = known_fields(references)
+def _check_fields(wanted: Sequence[str], known: Sequence[str]) -> None:
     for name in wanted:
         if name not in known:
             raise InputError(f"no clip with a reference has the field {name}; fields: {', '.join(known) or 'none'}")

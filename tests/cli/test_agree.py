@@ -53,6 +53,12 @@ def test_json_holds_the_numbers(robogaze: Shell, annotators: list[Path]) -> None
     assert (found["resamples"], found["match"], found["by"]) == (50, "iou*similarity", "split")
 
 
+@pytest.mark.parametrize("option", ["--by", "--units"])
+def test_a_field_that_no_annotation_has_is_refused(option: str, robogaze: Shell, annotators: list[Path]) -> None:
+    ran = robogaze("agree", *annotators, *FEW, option, "typo")
+    assert (ran.code, "no annotation has the field typo; fields: embodiment, split" in ran.err) == (1, True), ran.err
+
+
 def test_one_file_by_several_annotators_is_the_same_as_a_file_for_each(
     robogaze: Shell, annotators: list[Path], tmp_path: Path
 ) -> None:

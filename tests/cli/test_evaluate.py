@@ -189,9 +189,14 @@ def test_every_convention_says_its_name(robogaze: Shell, files: tuple[Path, Path
     assert f"Convention {convention}" in out
 
 
-def test_a_field_that_no_clip_has_is_refused(robogaze: Shell, files: tuple[Path, Path], table: str) -> None:
-    code, _, err = evaluate(robogaze, files, "--judge", table, "--by", "typo")
-    assert (code, "no clip with a reference has the field typo; fields: duration, split" in err) == (1, True)
+@pytest.mark.parametrize(
+    ("option", "known"), [("--by", "duration, split"), ("--units", "split"), ("--strata", "split")]
+)
+def test_a_field_that_no_clip_has_is_refused(
+    option: str, known: str, robogaze: Shell, files: tuple[Path, Path], table: str
+) -> None:
+    code, _, err = evaluate(robogaze, files, "--judge", table, option, "typo")
+    assert (code, f"no clip with a reference has the field typo; fields: {known}" in err) == (1, True)
 
 
 def test_events_without_times_need_a_convention_that_asks_for_none(

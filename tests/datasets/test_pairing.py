@@ -34,6 +34,15 @@ def test_reference_without_a_prediction_is_kept() -> None:
     assert "b" not in pairing.systems[0].annotations
 
 
+def test_a_prompt_that_only_predictions_give_is_that_of_the_clip() -> None:
+    reference = annotation("a", fields={"task_family": "pick"})
+    first, second = (
+        system(annotation("a", fields={"split": "other", "prompt_id": prompt}), name=prompt) for prompt in ("p", "q")
+    )
+    (found,) = pair([reference], [first, second]).references
+    assert found.fields == {"task_family": "pick", "prompt_id": "p"}
+
+
 def test_prediction_without_a_reference_is_listed() -> None:
     assert pair([annotation("a")], [system(annotation("a"), annotation("z"))]).unreferenced == ("z",)
 

@@ -251,7 +251,7 @@ def test_clips_of_one_prompt_are_one_piece_of_evidence() -> None:
     assert together.systems[0].macro["detection_recall"].low == pytest.approx(
         alone.systems[0].macro["detection_recall"].low, abs=0.02
     )
-    apart = run(*seeds(4), units="no such field")
+    apart = run(*seeds(4), units="split")
     assert apart.systems[0].macro["desc_f1"].low > alone.systems[0].macro["desc_f1"].low + 0.05
 
 
