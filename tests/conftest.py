@@ -10,6 +10,7 @@ from typing import Any
 
 import cv2
 import pytest
+from hypothesis import HealthCheck, settings
 from making import coverage, make_clip, make_footage
 from synthetic import write_clip
 
@@ -52,6 +53,11 @@ LONGEST = (
 """The files that take longest, 78 to 15 s. They are run first, so that no worker is still at one when the others are
 done.
 """
+
+
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
+"""The machine may be busy, so no example has a time limit."""
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from making import coverage, make_clip
 
@@ -467,7 +467,6 @@ signs = st.characters(codec="utf-8", min_codepoint=32)
 ids = st.text(signs, min_size=1, max_size=200)
 
 
-@settings(deadline=None)
 @given(ids, ids)
 @example("é" * 199 + "a", "é" * 199 + "b")
 @example("%2Ea", ".a")

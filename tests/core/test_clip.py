@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from making import make_clip
 from pydantic import ValidationError
@@ -104,7 +104,6 @@ def test_span_is_cut_to_the_clip(span: Span, expected: Span) -> None:
     assert uneven().clamp(span) == expected
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.floats(0.001, 2), min_size=1, max_size=30),
     st.floats(-5, 70, allow_nan=False),

@@ -4,7 +4,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
@@ -12,7 +12,6 @@ from robogaze.core.sampling import Regime, claim_parts, close_up, evenly, unseen
 from robogaze.core.time import Span, frames_in
 
 EVERY_FRAME = Regime()
-unhurried = settings(deadline=None)
 
 
 class Clip(NamedTuple):
@@ -90,13 +89,11 @@ def test_regime_is_text_in_json() -> None:
     assert adapter.dump_json(Regime(4.0, 32)) == b'"4 fps, at most 32"'
 
 
-@unhurried
 @given(regimes)
 def test_every_regime_round_trips_through_text(regime: Regime) -> None:
     assert Regime.parse(str(regime)) == regime
 
 
-@unhurried
 @given(regimes, clips())
 def test_sampled_frames_ascend_and_keep_the_maximum(regime: Regime, clip: Clip) -> None:
     shown = regime.frames(*clip)
@@ -106,7 +103,6 @@ def test_sampled_frames_ascend_and_keep_the_maximum(regime: Regime, clip: Clip) 
     assert len(shown) <= (regime.at_most or len(clip.times_s))
 
 
-@unhurried
 @given(st.integers(2, 40), clips())
 def test_uniform_sample_has_full_size_and_both_ends(count: int, clip: Clip) -> None:
     shown = Regime(at_most=count).frames(*clip)
@@ -114,7 +110,6 @@ def test_uniform_sample_has_full_size_and_both_ends(count: int, clip: Clip) -> N
     assert (shown[0], shown[-1]) == (0, len(clip.times_s) - 1)
 
 
-@unhurried
 @given(rates, clips())
 def test_rate_starts_at_0_and_has_no_gaps_but_those_of_the_clip(rate: float, clip: Clip) -> None:
     shown = Regime(rate_fps=rate).frames(*clip)
@@ -124,7 +119,6 @@ def test_rate_starts_at_0_and_has_no_gaps_but_those_of_the_clip(rate: float, cli
     assert all(later - earlier <= 1 / rate + widest + 1e-9 for earlier, later in pairwise([*times, clip.duration_s]))
 
 
-@unhurried
 @given(st.lists(st.integers(0, 999), max_size=60, unique=True).map(sorted), st.integers(0, 40))
 def test_evenly_selects_given_numbers_with_similar_gaps(numbers: list[int], count: int) -> None:
     chosen = evenly(numbers, count)
@@ -172,7 +166,6 @@ def test_only_the_given_spans_need_to_be_seen() -> None:
     assert unseen_spans([], [], *clip) == ()
 
 
-@unhurried
 @given(rates, clips())
 def test_a_clip_shown_at_a_rate_above_one_has_no_unseen_stretch(rate: float, clip: Clip) -> None:
     assume(max(clip.shown(number).length for number in range(len(clip.times_s))) <= 0.5)
@@ -208,7 +201,6 @@ def test_stride_of_0_or_with_gaps_is_refused(stride_s: float) -> None:
         windows(*steady(99), 2.0, stride_s, EVERY_FRAME)
 
 
-@unhurried
 @given(clips(), st.integers(1, 100), st.integers(1, 100), regimes)
 def test_windows_cover_the_clip_and_each_has_frames_shown_in_it(
     clip: Clip, length: int, stride: int, regime: Regime
@@ -225,7 +217,6 @@ def test_windows_cover_the_clip_and_each_has_frames_shown_in_it(
         assert all(clip.shown(number).overlap(window.span) > 0 for number in window.frames)
 
 
-@unhurried
 @given(clips(), st.integers(1, 100), st.integers(1, 100))
 def test_every_frame_is_in_a_window(clip: Clip, length: int, stride: int) -> None:
     assume(stride <= length)
@@ -244,7 +235,6 @@ def test_close_up_selects_frames_not_shown_yet() -> None:
 spans = st.tuples(st.integers(0, 200), st.integers(1, 80)).map(lambda pair: Span(pair[0] / 8, (pair[0] + pair[1]) / 8))
 
 
-@unhurried
 @given(clips(), st.lists(spans, min_size=1, max_size=4), st.integers(0, 20), regimes)
 def test_close_up_is_inside_its_spans_without_frames_already_shown(
     clip: Clip, marked: list[Span], count: int, regime: Regime
@@ -300,7 +290,6 @@ def test_claim_between_two_frames_has_the_frame_shown_then() -> None:
     assert claim_parts(Span(1.02, 1.08), steady(40, 10).times_s)[10] == "onset"
 
 
-@unhurried
 @given(clips(), st.data(), st.integers(1, 20))
 def test_claim_frames_ascend_and_are_as_many_as_asked(clip: Clip, data: st.DataObject, count: int) -> None:
     start = data.draw(st.floats(0, clip.duration_s * 0.99))

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from robogaze.core.data import Data
@@ -186,7 +186,6 @@ def test_runs_of_frame_numbers(numbers: list[int], expected: tuple[tuple[int, in
 
 # Properties.
 
-unhurried = settings(deadline=None)  # the machine may be busy
 
 tenths = st.integers(0, 600).map(lambda number: number / 10)
 moments = st.floats(0, 60, allow_nan=False) | tenths
@@ -195,7 +194,6 @@ some_spans = st.lists(spans, min_size=1, max_size=5)
 clocks = st.sampled_from([times(fps, 700) for fps in (10, 16, 30000 / 1001, 30)])
 
 
-@unhurried
 @given(some_spans, some_spans)
 def test_iou_agrees_with_exact_arithmetic(a: list[Span], b: list[Span]) -> None:
     edges = sorted({Fraction(edge) for span in (*a, *b) for edge in (span.start, span.end)})
@@ -207,7 +205,6 @@ def test_iou_agrees_with_exact_arithmetic(a: list[Span], b: list[Span]) -> None:
     assert iou(a, b) == pytest.approx(float(shared / covered))
 
 
-@unhurried
 @given(some_spans, some_spans, clocks)
 def test_frame_iou_is_symmetric_and_between_0_and_1_or_undefined(
     a: list[Span], b: list[Span], clock: tuple[float, ...]
@@ -217,7 +214,6 @@ def test_frame_iou_is_symmetric_and_between_0_and_1_or_undefined(
     assert 0 <= there <= 1 or not (frames_in(a, clock) or frames_in(b, clock))
 
 
-@unhurried
 @given(some_spans, some_spans, st.floats(0.1, 0.9), clocks)
 def test_splitting_a_span_at_a_point_changes_nothing(
     a: list[Span], b: list[Span], share: float, clock: tuple[float, ...]
@@ -232,7 +228,6 @@ def test_splitting_a_span_at_a_point_changes_nothing(
     assert frames_in(split, clock) == frames_in(a, clock)
 
 
-@unhurried
 @given(some_spans)
 def test_union_is_disjoint_in_order_and_idempotent(a: list[Span]) -> None:
     joined = union(a)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field, ValidationError, create_model
 
@@ -60,7 +60,6 @@ kinds = st.recursive(
 )
 
 
-@settings(deadline=None)  # a type is made anew for every example, which takes its time
 @given(st.dictionaries(names, kinds, min_size=1, max_size=3))
 def test_every_schema_of_a_declaration_is_bounded(fields: dict[str, Any]) -> None:
     assert_bounded(json_schema(record("memory", fields)))

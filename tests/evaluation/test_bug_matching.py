@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from robogaze.core.annotation import AnnotatedEvent
@@ -61,7 +61,6 @@ SIMILARITIES = st.integers(1, 4).flatmap(
 )
 
 
-@settings(deadline=None)
 @given(rows=SIMILARITIES)
 def test_no_assignment_has_a_larger_sum(rows: list[list[float]]) -> None:
     bugs, reports = len(rows), len(rows[0])
@@ -74,7 +73,6 @@ def test_no_assignment_has_a_larger_sum(rows: list[list[float]]) -> None:
     assert sum(rows[bug][report] for bug, report in found) == pytest.approx(best)
 
 
-@settings(deadline=None)
 @given(rows=SIMILARITIES)
 def test_each_bug_and_each_report_is_matched_once_and_never_below_the_threshold(rows: list[list[float]]) -> None:
     for convention in (AT_060, RELEASED_AT_060):

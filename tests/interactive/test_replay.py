@@ -1,6 +1,6 @@
 """Replays, and the fewest commands that still show the same."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from interactive.cellar import Cellar
@@ -18,7 +18,6 @@ async def test_a_replay_starts_afresh() -> None:
     ]
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=24), st.sets(st.sampled_from("abc"), max_size=3))
 async def test_the_fewest_commands_have_nothing_that_can_be_left_out(given: list[str], needed: set[str]) -> None:
     commands = (*given, *sorted(needed), "last")

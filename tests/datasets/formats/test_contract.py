@@ -160,7 +160,7 @@ def _left_out(path: Path, name: str, sample: Sample) -> str:
 
 
 @each_structured_format
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(data=st.data())
 def test_any_value_is_read_or_refused_with_the_file(name: str, data: st.DataObject, tmp_path: Path) -> None:
     sample = SAMPLES[name]

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from robogaze.core.annotation import ClipAnnotation
@@ -112,7 +112,6 @@ def test_frames_without_a_rate_are_refused() -> None:
         axis().frames(1, 2, START, END)
 
 
-@settings(deadline=None)
 @given(
     st.floats(0.5, 240),
     st.integers(1, 400).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n - 1), st.integers(1, n))),

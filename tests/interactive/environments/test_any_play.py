@@ -31,7 +31,7 @@ SMALL_MAP = """
 #########
 """
 STEPS = ["north", "south", "east", "west", "undo", "look", "jump"]
-FEW = settings(max_examples=25, deadline=None)
+FEW = settings(max_examples=25)
 
 
 def begin(folder: Any, *bugs: str) -> World:
