@@ -93,6 +93,7 @@ class Window:
 
     def picture(self) -> int:
         """The number that the picture of a numbered clip shows, once the page says that it is on the screen."""
+        self.wait_decoded()  # a seek within the frame that is on the screen does not change the mark
         self.page.wait_for_selector(".readout:not([data-waiting])")
         return self.run_number()
 

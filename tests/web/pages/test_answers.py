@@ -48,6 +48,18 @@ def test_a_video_that_does_not_play_is_replaced_by_a_proxy(window: Callable[...,
     assert page.picture() == page.frame() == 3
 
 
+def test_the_proxy_shows_the_frame_at_which_the_video_failed(window: Callable[..., Window], site: Site) -> None:
+    page = window(site, "/clips/steady")
+    page.run("""() => {
+      [...document.querySelectorAll(".transport button")].find((each) => each.textContent === "frame ▸").click();
+      document.querySelector("video").dispatchEvent(new Event("error"));
+    }""")
+    page.expect(lambda: "proxy" in page.run("document.querySelector('video').currentSrc"))
+    assert page.picture() == page.frame() == 1
+    page.press("Space")
+    page.expect(lambda: page.frame() > 3)
+
+
 def test_a_video_that_does_not_play_at_all_is_an_error_on_the_page(window: Callable[..., Window], site: Site) -> None:
     page = window(site)
     page.page.route("**/video/**", lambda route: route.fulfill(body=b"no video", content_type="video/mp4"))

@@ -48,10 +48,33 @@ def test_a_frame_for_which_the_browser_does_not_call_back(window: Callable[..., 
         assert editor.picture() == editor.frame() == frame
 
 
+def test_a_frame_for_which_the_browser_calls_back_late(window: Callable[..., Window], site: Site) -> None:
+    """A busy browser may report a frame when the next one is already there."""
+    editor = window(site, "/clips/steady")
+    editor.page.add_init_script("""
+      const call = HTMLVideoElement.prototype.requestVideoFrameCallback;
+      HTMLVideoElement.prototype.requestVideoFrameCallback = function (back) {
+        return call.call(this, (...given) => setTimeout(() => back(...given), 300));
+      };
+    """)
+    editor.open("/clips/steady")
+    editor.run("""() => {
+      globalThis.said = [];
+      const stage = document.querySelector(".stage");
+      new MutationObserver(() => said.push(Number(stage.dataset.frame))).observe(stage, { attributes: true });
+    }""")
+    for frame in range(1, 9):
+        editor.press(".")
+        assert editor.picture() == editor.frame() == frame
+    editor.page.wait_for_timeout(600)
+    assert editor.picture() == editor.frame() == 8
+    assert editor.run("said") == sorted(editor.run("said"))
+
+
 def test_pausing(window: Callable[..., Window], site: Site) -> None:
     editor = window(site, "/clips/uneven")
     for _ in range(4):
-        editor.press("Space")
+        editor.press("Home", "Space")
         start = editor.frame()
         editor.expect(lambda start=start: editor.frame() > start + 5)
         editor.press("Space")
@@ -72,7 +95,7 @@ def test_playing(window: Callable[..., Window], site: Site) -> None:
       };
       video.requestVideoFrameCallback(look);
     }""")
-    editor.press("-", "-", "Space")
+    editor.press("-", "-", "-", "Space")
     editor.expect(lambda: editor.run("said.length") > 40)
     said = editor.run("said")
     assert [frame for _, frame in said] == [

@@ -19,15 +19,17 @@ function createPlayback(clip, video, { onTime, onPlaying, onLoop, onBroken, onFr
   let time = 0;
   let loop = null; // what repeats: the windows, and the spans in them
   let ownSeek = false;
+  let soughtAt = 0; // in the page's clock
   const fileStart = clip.start_s ?? 0;
   const isPart = clip.start_s !== null && clip.start_s !== undefined;
 
   function attach() {
     const onPicture = (_, picture) => {
       if (!video) return;
+      video.requestVideoFrameCallback(onPicture);
+      if (picture.presentationTime < soughtAt) return; // a busy browser reports it after the next seek
       onFrame?.(frameAt(clip, picture.mediaTime - fileStart));
       arrive(picture.mediaTime - fileStart);
-      video.requestVideoFrameCallback(onPicture);
     };
     if (video.requestVideoFrameCallback) video.requestVideoFrameCallback(onPicture);
     else video.addEventListener("timeupdate", () => video && arrive(video.currentTime - fileStart));
@@ -39,6 +41,13 @@ function createPlayback(clip, video, { onTime, onPlaying, onLoop, onBroken, onFr
       ownSeek = video?.seeking ?? false;
     });
     for (const name of ["loadeddata", "seeked"]) video.addEventListener(name, reportPaused);
+    // Another file takes the place of the first: it begins at its start, and no seek of the first file ends.
+    video.addEventListener("emptied", () => {
+      ownSeek = false;
+    });
+    video.addEventListener("loadedmetadata", () => {
+      if (video && frameAt(clip, video.currentTime - fileStart) !== frameAt(clip, time)) seek(time);
+    });
     video.addEventListener("ended", () => {
       if (!loop || !video) return;
       seek(loop.windows[0][0]);
@@ -88,6 +97,7 @@ function createPlayback(clip, video, { onTime, onPlaying, onLoop, onBroken, onFr
     const frame = frameAt(clip, at);
     if (video) {
       ownSeek = true;
+      soughtAt = performance.now();
       video.currentTime = fileStart + (clip.frame_times_s[frame] + frameEnd(clip, frame)) / 2;
     }
     show(betweenFrames ? at : clip.frame_times_s[frame]);
