@@ -76,6 +76,33 @@ def test_opening_a_clip_loads_only_its_own_file(visit: Callable[..., Visit]) -> 
     assert len(files(opened)) == 1
 
 
+def test_an_event_asked_for_while_its_clip_is_read_is_selected(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=clip-0000")
+    opened.wait("document.querySelector('#clip h2')?.textContent.startsWith('clip-0000')")
+    opened.page.evaluate("""() => {
+      for (const wanted of ["#clip=clip-0400", "#clip=clip-0400&event=e1"]) {
+        history.replaceState(null, "", wanted);
+        dispatchEvent(new Event("hashchange"));
+      }
+    }""")
+    opened.wait("document.querySelector('#clip h2')?.textContent.startsWith('clip-0400')")
+    opened.expect(lambda: opened.page.locator(".lanes .bar[data-claim=e1]").get_attribute("aria-pressed") == "true")
+
+
+def test_a_clip_that_is_shown_again_before_the_next_is_read_is_not_busy(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=clip-0000")
+    opened.wait("document.querySelector('#clip h2')?.textContent.startsWith('clip-0000')")
+    opened.page.evaluate("""() => {
+      for (const wanted of ["#clip=clip-0400", "#clip=clip-0000"]) {
+        history.replaceState(null, "", wanted);
+        dispatchEvent(new Event("hashchange"));
+      }
+    }""")
+    opened.expect(lambda: len(files(opened)) == 2)
+    assert opened.page.evaluate("document.querySelector('#clip').ariaBusy") is None
+    assert opened.text("#clip h2").startswith("clip-0000")
+
+
 def test_of_clips_asked_for_one_after_the_other_the_last_one_is_shown(visit: Callable[..., Visit]) -> None:
     opened = visit("#clip=clip-0000")
     opened.page.evaluate(

@@ -49,6 +49,14 @@ function createScreen(clip, { onClick, onBroken }) {
     return (clip.frame_times_s[frame] + frameEnd(clip, frame)) / 2;
   }
 
+  /** Pause at the last frame, even if the video is behind the leader. */
+  function rest() {
+    video.pause();
+    const { length } = clip.frame_times_s;
+    const isBehind = length ? frameAt(clip, now()) < length - 1 : now() < clip.duration_s - 0.1;
+    if (isBehind && !video.ended) video.currentTime = fileStart + middle(clip.duration_s);
+  }
+
   // play() rejects when a pause or another clip interrupts it; nothing needs to be done then.
   const start = () => video.play().catch(() => {});
 
@@ -75,7 +83,7 @@ function createScreen(clip, { onClick, onBroken }) {
     },
     follow(time) {
       if (!video || video.seeking) return;
-      if (isOver(time)) return void video.pause();
+      if (isOver(time)) return rest();
       if (video.paused) start();
       const off = time - now();
       if (Math.abs(off) > FAR_OFF_S) video.currentTime = fileStart + time;

@@ -5,8 +5,9 @@ function createViewer(home, { read, show }) {
   let wanted = null;
   let shown = null;
   let controls = null;
+  let last = null; // what is to be done with the controls
 
-  async function open(entry, then) {
+  async function open(entry) {
     home.setAttribute("aria-busy", "true");
     const found = await read(entry).catch((error) => error);
     if (wanted !== entry || shown === entry) return;
@@ -20,7 +21,7 @@ function createViewer(home, { read, show }) {
     shown = entry;
     controls = show(found, entry);
     scrollTo({ top: Math.min(scrollY, home.offsetTop) });
-    then(controls);
+    last(controls);
   }
 
   return {
@@ -30,9 +31,10 @@ function createViewer(home, { read, show }) {
     controls: () => controls,
     /** Show an entry; `then` is called with its controls. */
     put(entry, then) {
-      wanted = entry;
-      if (shown === entry) then(controls);
-      else open(entry, then);
+      [wanted, last] = [entry, then];
+      if (shown !== entry) return void open(entry);
+      home.removeAttribute("aria-busy");
+      then(controls);
     },
   };
 }
