@@ -46,6 +46,7 @@ function createSaver(clipId, firstRevision, { read, onState, onConflict, onRefus
 
   function refuse(error) {
     isDirty = true;
+    onState("unsaved", error.message);
     if (error.status === 409) {
       hold = "conflict";
       onConflict(error.answer.annotation);
@@ -53,7 +54,6 @@ function createSaver(clipId, firstRevision, { read, onState, onConflict, onRefus
       hold = "refused";
       onRefused(error.answer?.errors ?? []);
     } else failures += 1;
-    onState("unsaved", error.message);
   }
 
   return {

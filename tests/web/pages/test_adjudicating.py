@@ -48,7 +48,7 @@ def test_a_disagreement_is_settled_by_keyboard_from_the_queue_to_the_report(
     assert page.page.locator("#progress").inner_text().startswith("1 of 2 clips submitted")
     page.press("Enter")
     page.wait_path(CLIP)
-    assert page.run("document.querySelector('video').readyState") >= 2
+    page.wait_decoded()
     assert rows(page) == ["open", "open"]
     assert page.page.locator(".panel h2").first.inner_text() == "0 of 2 disagreements decided, 1 event agreed"
     assert page.page.locator(".panel .quiet").first.inner_text().startswith("Agreed events: Object floating, 0.5–1.0 s")
@@ -137,6 +137,7 @@ def test_two_adjudicators_of_a_clip_see_each_other(window: Callable[..., Window]
     first.wait_saved()
     second.press("x")
     second.expect(lambda: "changed in another window" in second.message())
+    second.wait_saved()
     assert rows(second) == ["A", "open"]
     second.press("x")
     second.wait_saved()
