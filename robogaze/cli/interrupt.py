@@ -89,9 +89,10 @@ def _handler(_signal: int, _frame: FrameType | None) -> None:
 
 def _end(process: int) -> None:
     """Print the message and end the process with its children."""
-    if not _ending.acquire(blocking=False):  # the handler or the thread is already doing this
+    is_first = _ending.acquire(blocking=False)
+    if not is_first:  # the handler or the thread is already doing this
         time.sleep(2 * _LAST_S)
-    if os.getpid() != process:  # a fork: the parent prints the message
+    if not is_first or os.getpid() != process:  # of a fork, the parent prints the message
         os._exit(EXIT_INTERRUPTED)
     threading.Thread(target=_end_anyway, daemon=True).start()
     for child in multiprocessing.active_children():
