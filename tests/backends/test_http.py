@@ -80,7 +80,7 @@ async def test_compression_bomb_is_a_server_fault_and_uses_little_memory() -> No
     bomb = gzip.compress(b"x" * 2**28, mtime=0)
     tracemalloc.start()
     try:
-        started = time.perf_counter()
+        started = time.process_time()
         error = await asked(sends(bomb, content_encoding="gzip"))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
@@ -88,7 +88,7 @@ async def test_compression_bomb_is_a_server_fault_and_uses_little_memory() -> No
     assert isinstance(error, ServerFault)
     assert "more than 16 MiB" in str(error)
     assert peak < 5 * MAX_BYTES
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 @pytest.mark.parametrize(

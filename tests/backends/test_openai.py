@@ -43,8 +43,8 @@ async def test_replies_that_are_not_answers_raise_backend_errors(
 
 async def test_server_that_does_not_reply_is_stalled() -> None:
     with running(Stub(latency_s=30)) as url:
-        backend = openai_backend(url, timeout_s=0.3)
-        with pytest.raises(ServerStalled, match=r"did not reply within 0\.3 s"):
+        backend = openai_backend(url, timeout_s=1)
+        with pytest.raises(ServerStalled, match=r"did not reply within 1 s"):
             await backend.complete(request())
         await backend.close()
 
@@ -73,7 +73,7 @@ def test_retry_after_is_seconds_or_a_date() -> None:
     assert retry_after_s("Fri, 99 Foo 99999 99:99:99 GMT") is None
     assert retry_after_s("inf") == retry_after_s("1e12") == retry_after_s("9" * 5000) == 86_400
     assert retry_after_s("-5") == 0
-    assert 3 <= (retry_after_s(formatdate(time() + 5, usegmt=True)) or 0) <= 5
+    assert 400 <= (retry_after_s(formatdate(time() + 500, usegmt=True)) or 0) <= 500
     assert retry_after_s(formatdate(time() - 5, usegmt=True)) == 0
 
 

@@ -94,7 +94,7 @@ def test_ctrl_c_reports_what_is_kept(tmp_path: Path) -> None:
     with annotating(tmp_path, str(CLIPS), "--as", "ann") as process, process.client() as client:
         client.get("/api/queue")
         process.popen.send_signal(signal.SIGINT)
-        _, err = process.popen.communicate(timeout=30)
+        _, err = process.popen.communicate(timeout=60)
     assert process.popen.returncode == 130
     assert "annotations are kept in annotations.sqlite; run the same command again to continue" in err
 

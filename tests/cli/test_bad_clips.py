@@ -116,7 +116,7 @@ def test_the_other_clips_are_still_scored(robogaze: Shell, video: Path, tmp_path
     paths = [path for path in made.values() if isinstance(path, Path)]
     started = time.monotonic()
     ran = robogaze("score", first, *paths, manifest, last, "--json", "--out", tmp_path / "out")
-    assert time.monotonic() - started < 60
+    assert time.monotonic() - started < 120
     written = json.loads(ran.out)
     assert ran.code == 4
     assert len([report for report in written["reports"] if report["clip"]["frame_count"] > 1]) == 2

@@ -70,7 +70,7 @@ def test_a_served_environment_is_checked_over_http_and_ends_with_ctrl_c(robogaze
             ran = robogaze("env", "check", address.group())
             assert (ran.code, ran.err) == (0, "5 of 5 checks passed\n")
             server.send_signal(signal.SIGINT)
-            assert server.wait(timeout=20) == 130
+            assert server.wait(timeout=60) == 130
         finally:
             server.kill()
 

@@ -253,7 +253,7 @@ def test_a_mistyped_path_is_answered_at_once_and_leaves_nothing(tmp_path: Path) 
     code = "import sys; from robogaze.cli import main\ntry:\n    main()\nfinally:\n    print(*sys.modules)"
     for command in ("score", "bench"):
         arguments = [command, str(tmp_path / "cub.mp4"), "--out", str(out)]
-        done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=120)
         assert done.returncode == 1
         said = f"error: {tmp_path / 'cub.mp4'} does not exist; did you mean {tmp_path / 'cup.mp4'}?"
         assert done.stderr.strip() == said

@@ -47,7 +47,7 @@ def test_the_text_of_a_template_is_not_changed(tmp_path: Path) -> None:
 
 
 def test_long_texts_take_no_longer_than_their_length() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     for text in ("<" * 100_000, "<image_" * 50_000, "<image" + "_" * 500_000, "[" * 100_000, "◁" * 100_000):
         broken_up(text)
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2

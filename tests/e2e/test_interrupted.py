@@ -11,8 +11,6 @@ from e2e.interrupting import TIMEOUT_S, Process, command, computed_s, interrupt,
 from stub_server import Stub, running
 from synthetic import write_clip
 
-WITHIN_S = 2.0
-
 
 @pytest.fixture(scope="module")
 def long_clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -28,7 +26,7 @@ def interrupted(process: Process) -> str:
     """Press Ctrl-C; return the message."""
     end = interrupt(process)
     assert end.fault is None, end.fault
-    assert end.seconds < WITHIN_S, f"{end.seconds:.1f} s"
+    assert end.is_quick, f"{end.seconds:.1f} s"
     return end.sentence
 
 
@@ -65,7 +63,7 @@ def test_while_a_model_is_asked_and_the_rest_follows(short_clip: Path, tmp_path:
 
 @pytest.mark.parametrize("after", [1, 8])
 def test_while_reports_are_written(short_clip: Path, tmp_path: Path, after: int) -> None:
-    rows = [{"path": str(short_clip), "clip_id": f"c{number}"} for number in range(60)]
+    rows = [{"path": str(short_clip), "clip_id": f"c{number}"} for number in range(200)]
     manifest, out = tmp_path / "clips.jsonl", tmp_path / "out"
     manifest.write_text("".join(json.dumps(row) + "\n" for row in rows))
     out.mkdir()
@@ -97,15 +95,16 @@ def test_while_clips_are_planted(long_clip: Path, tmp_path: Path) -> None:
     assert message == f"interrupted: finished clips are kept in {out}; run the same command again to resume"
 
 
-def test_a_signal_that_the_parent_ignores_stays_ignored(short_clip: Path) -> None:
+def test_a_signal_that_the_parent_ignores_stays_ignored(short_clip: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
     process = subprocess.Popen(
-        command(signal.SIG_IGN, "score", short_clip),
+        command(signal.SIG_IGN, "score", short_clip, "--out", out),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
     try:
-        time.sleep(1.0)
+        wait_for(process, (out / "run.json").is_file)
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=TIMEOUT_S) in (0, 4)
     finally:

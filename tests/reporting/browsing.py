@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-WAIT_S = 20.0
+WAIT_S = 60.0
 """The time limit of a wait; other processes may share the cores."""
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")

@@ -58,7 +58,7 @@ class Watched:
     results: list[CheckpointResult] = field(default_factory=list)
     error: Exception | None = None
 
-    def wait(self, reached: Callable[[], bool], longest_s: float = 30.0) -> None:
+    def wait(self, reached: Callable[[], bool], longest_s: float = 60.0) -> None:
         until = time.monotonic() + longest_s
         while not reached():
             assert self.error is None, self.error
@@ -68,6 +68,11 @@ class Watched:
     @property
     def names(self) -> list[str]:
         return [result.name for result in self.results]
+
+    def waiting(self, checkpoint: str) -> int:
+        """How many clips of a checkpoint have arrived and are not scored."""
+        found = self.watch._checkpoints.get(checkpoint)
+        return 0 if found is None else len(found.waiting)
 
     async def run(self) -> None:
         async with aclosing(self.watch.results()) as results:
@@ -193,9 +198,9 @@ def test_a_clip_that_disappears_before_it_is_scored_is_a_counted_failure(
         stub.away = True
         path = put(video, clips, "step_1/cup.mp4")
         put(video, clips, "step_1/mug.mp4")
-        time.sleep(1.0)
+        watched.wait(lambda: watched.waiting("step_1") == 2)
         path.unlink()
-        time.sleep(0.3)
+        watched.wait(lambda: bool(watched.watch._arrivals._deleted))
         stub.away = False
         watched.wait(scored(clips, "step_1"))
     result = watched.results[-1]

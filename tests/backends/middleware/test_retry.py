@@ -39,14 +39,14 @@ async def test_retry_after_is_honoured() -> None:
     started = time.perf_counter()
     backend = FakeBackend(RateLimited("r", retry_after_s=0.3))
     await Retry(backend, RetryPolicy(first_wait_s=0.001)).complete(request())
-    assert 0.29 < time.perf_counter() - started < 2
+    assert 0.29 < time.perf_counter() - started < 20
 
 
 @pytest.mark.parametrize("retry_after_s", [float("inf"), 1e12, 86_400.0])
 async def test_retry_after_is_limited_by_longest_wait_s(retry_after_s: float) -> None:
     backend, started = FakeBackend(RateLimited("r", retry_after_s)), time.perf_counter()
     assert (await Retry(backend, QUICK).complete(request())).text == "yes"
-    assert time.perf_counter() - started < 2
+    assert time.perf_counter() - started < 20
 
 
 def test_retries_print_nothing() -> None:

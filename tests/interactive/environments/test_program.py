@@ -104,13 +104,14 @@ def test_an_endless_loop_ends_with_the_time_limit_and_its_process_is_gone() -> N
     parts = {**COUNTER, "act": ("def act(state, command):", "    while True:", "        pass")}
 
     async def played() -> None:
-        environment = InProcessEnvironment("counter", lambda: ProgramWorld("Counter", source_of(parts)), None, 1.0)
+        environment = InProcessEnvironment("counter", lambda: ProgramWorld("Counter", source_of(parts)), None, 60)
         await environment.reset()
+        environment._timeout_s = 1.0
         started = time.monotonic()
         with pytest.raises(EnvironmentFault, match="did not reply within 1 s") as fault:
             await environment.act("add")
         assert fault.value.kind == "timeout"
-        assert time.monotonic() - started < 10
+        assert time.monotonic() - started < 15, "before the limit of the processor time"
         await environment.close()
 
     asyncio.run(played())

@@ -124,6 +124,7 @@ def test_keys_go_through_events_clips_and_playing(visit: Callable[..., Visit]) -
 def test_space_pauses_even_when_the_bar_that_was_clicked_has_the_focus(visit: Callable[..., Visit]) -> None:
     opened = visit("#clip=disc-0001")
     opened.page.locator(".lanes .bar", has_text="Floating").first.click()
+    opened.page.keyboard.press("s")
     opened.wait("!document.querySelector('video').paused && document.querySelector('video').currentTime > 2.3")
     opened.page.keyboard.press(" ")
     opened.wait("document.querySelector('video').paused")

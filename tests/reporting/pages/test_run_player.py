@@ -85,9 +85,13 @@ def test_during_a_loop_the_event_is_marked_in_its_context(visit: Callable[..., V
     opened = visit(report, hash_="#event=e1")
     opened.page.keyboard.press("s")
     opened.page.keyboard.press("s")
-    seen = "document.querySelector('.phase').textContent"
+    opened.page.evaluate("""() => {
+      globalThis.seen = new Set();
+      const phase = document.querySelector(".phase");
+      new MutationObserver(() => seen.add(phase.textContent)).observe(phase, { childList: true });
+    }""")
     for phase in ("before the event", "the event", "after the event"):
-        opened.wait(f"{seen} === {phase!r}")
+        opened.wait(f"seen.has({phase!r})")
     whole, part = opened.place(".loop-bar"), opened.place(".loop-own")
     assert part["x"] - whole["x"] == pytest.approx(whole["width"] * 1 / 2.0625, abs=2)
     assert part["width"] == pytest.approx(whole["width"] * 0.0625 / 2.0625, abs=3)
