@@ -6,6 +6,7 @@ import re
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -89,12 +90,19 @@ time.sleep(600 if BREAK else 0)
 """
 
 
+def unused_port() -> int:
+    """A port below those that the system gives to the servers of other tests, so that it stays unused."""
+    for port in range(20_000 + os.getpid() % 10_000, 32_768):
+        with socket.socket() as free, suppress(OSError):
+            free.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no port is unused")
+
+
 @pytest.mark.parametrize("breaks", [False, True])
 def test_the_slurm_script_ends_with_the_training_or_with_the_gate(tmp_path: Path, breaks: bool) -> None:
     """With a stub in place of the model server; the training writes two clips, and a broken one if it `breaks`."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = unused_port()
     script = block("Slurm with a model server in the same job", "sh").replace(":8000/", f":{port}/")
     script = script.replace("--per-checkpoint 40", "--per-checkpoint 1 --pipeline vanilla")
     (tmp_path / "train.py").write_text(TRAIN.replace("BREAK", str(breaks)))

@@ -24,6 +24,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 from stub_server import Stub, running
 from synthetic import write_clip
@@ -77,7 +78,7 @@ def trial(folder: Path, clips: int, kills: int, rng: random.Random, longest_s: f
                 run.send_signal(signal.SIGKILL)
                 run.wait()
                 done += 1
-            time.sleep(0.2)  # what was under way arrives at the server all the same
+            _receive(url)
             under_way = AT_ONCE if code is None else 0
             fresh = _answered(folder / "killed") - known
             sent_again += max(0, stub.requests - sent - fresh - under_way)
@@ -102,6 +103,14 @@ def _wait_for_requests(run: subprocess.Popen[bytes], stub: Stub, sent: int) -> N
     """Wait until a run sends a request, or ends."""
     while stub.requests == sent and run.poll() is None:
         time.sleep(0.005)
+
+
+def _receive(url: str) -> None:
+    """Let the server take what was under way: it arrives after a kill all the same."""
+    for _ in range(4):
+        time.sleep(0.05)
+        with urlopen(f"{url}/models") as reply:
+            reply.read()
 
 
 def _start(folder: Path, out: str, url: str) -> subprocess.Popen[bytes]:

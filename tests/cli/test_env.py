@@ -50,10 +50,10 @@ def test_check_ends_with_1_where_a_check_fails(robogaze: Shell, tmp_path: Path) 
 
 
 def test_check_of_an_unreachable_hub_ends_with_5(robogaze: Shell) -> None:
-    with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))
-        address = f"http://127.0.0.1:{closed.getsockname()[1]}"
-    ran = robogaze("env", "check", address)
+    with socket.socket() as taken:  # so that no other server gets this port
+        taken.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        ran = robogaze("env", "check", address)
     assert ran.code == 5
     assert ran.err.startswith(f"error: the server at {address} cannot be reached")
 

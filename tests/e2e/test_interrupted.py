@@ -109,4 +109,4 @@ def test_a_signal_that_the_parent_ignores_stays_ignored(short_clip: Path, tmp_pa
         assert process.wait(timeout=TIMEOUT_S) in (0, 4)
     finally:
         process.kill()
-        process.wait(timeout=10)
+        process.wait(timeout=TIMEOUT_S)

@@ -139,7 +139,7 @@ def test_an_interrupt_cancels_clips_that_wait(context: SimulationContext, monkey
 
     def generate(context: SimulationContext, planned: PlannedClip) -> NoValidDraw:
         started.append(planned.name)
-        time.sleep(0.01)
+        time.sleep(0.01 if len(started) == 1 else 0.5)  # all of them would take 50 s
         return NoValidDraw(planned.name, "plain", {})
 
     def stop() -> None:

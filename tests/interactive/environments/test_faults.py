@@ -10,7 +10,7 @@ import pytest
 
 from interactive.environments.hubs import PublicHub, serving
 from robogaze.errors import EnvironmentFault, FaultKind
-from robogaze.interactive.environments import Environment, Observation, open_environment
+from robogaze.interactive.environments import Observation, open_environment
 from robogaze.interactive.environments.in_process import InProcessEnvironment
 
 STATE = {"turn_count": 0}
@@ -154,11 +154,11 @@ async def test_documents_that_cannot_be_read(sent: Any) -> None:
 
 
 async def test_a_hub_that_is_gone() -> None:
-    with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))
-        port = closed.getsockname()[1]
-    environment = open_environment(f"http://127.0.0.1:{port}", mode="player", timeout_s=60)
-    kind, message = await kind_of(environment.reset())
+    with socket.socket() as taken:  # so that no other server gets this port
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        environment = open_environment(f"http://127.0.0.1:{port}", mode="player", timeout_s=60)
+        kind, message = await kind_of(environment.reset())
     assert kind == "unreachable"
     assert f"http://127.0.0.1:{port}" in message
     assert message.endswith("is the server running?")
@@ -197,21 +197,25 @@ class SlowWorld:
 
 
 @pytest.fixture
-def slow() -> tuple[Environment, list[SlowWorld]]:
+def slow() -> tuple[InProcessEnvironment, list[SlowWorld]]:
     worlds: list[SlowWorld] = []
 
     def start() -> SlowWorld:
         worlds.append(SlowWorld())
         return worlds[-1]
 
-    return InProcessEnvironment("slow", start, None, timeout_s=1), worlds
+    return InProcessEnvironment("slow", start, None, timeout_s=60), worlds
 
 
-async def test_a_world_that_hangs_is_closed_and_its_session_lost(slow: tuple[Environment, list[SlowWorld]]) -> None:
+async def test_a_world_that_hangs_is_closed_and_its_session_lost(
+    slow: tuple[InProcessEnvironment, list[SlowWorld]],
+) -> None:
     environment, worlds = slow
     await environment.reset()
+    environment._timeout_s = 1
     assert await kind_of(environment.act("wait")) == ("timeout", "slow did not reply within 1 s")
     assert worlds[0].closed.is_set()
     assert (await kind_of(environment.act("wait")))[0] == "refused"
+    environment._timeout_s = 60
     assert (await environment.reset()).message == "here"
     assert len(worlds) == 2
