@@ -55,7 +55,7 @@ def request(*parts: Any, **fields: Any) -> Request:
 
 def openai_backend(url: str, key: str | None = "key", **settings: Any) -> OpenAIBackend:
     """A backend for the model "stub" of a server."""
-    return OpenAIBackend(ModelConfig(kind="openai", name="stub", url=url, **{"timeout_s": 5, **settings}), url, key)
+    return OpenAIBackend(ModelConfig(kind="openai", name="stub", url=url, **{"timeout_s": 60, **settings}), url, key)
 
 
 def batch_backend(folder: Path) -> BatchBackend:

@@ -53,7 +53,7 @@ async def test_no_faulty_reply_counts_as_an_answer(
     assert tally.injected.total() == SAMPLE[play]
 
 
-async def reports(domain: str, clip: Path, url: str, clips: int = 1, timeout_s: float = 20) -> list[Report]:
+async def reports(domain: str, clip: Path, url: str, clips: int = 1, timeout_s: float = 60) -> list[Report]:
     """The reports of clips under the default pipeline of a domain."""
     loaded = load_domain(domain)
     models = open_models(url, None, timeout_s)

@@ -181,7 +181,7 @@ def test_a_node_that_is_lost_loses_no_clip(tasks: list[ClipTask], cluster: Any) 
     stub, kept = Stub(held=True), list[Result]()
 
     async def until(happened: Callable[[], bool]) -> None:
-        late = time.monotonic() + 60
+        late = time.monotonic() + 180
         while not happened():
             assert time.monotonic() < late
             await asyncio.sleep(0.05)
