@@ -47,13 +47,15 @@ function createSaver(clipId, firstRevision, { read, onState, onConflict, onRefus
   function refuse(error) {
     isDirty = true;
     onState("unsaved", error.message);
+    const isAnswer = error.status === 409 || error.status === 422;
+    failures = isAnswer ? 0 : failures + 1;
     if (error.status === 409) {
       hold = "conflict";
       onConflict(error.answer.annotation);
     } else if (error.status === 422) {
       hold = "refused";
       onRefused(error.answer?.errors ?? []);
-    } else failures += 1;
+    }
   }
 
   return {

@@ -98,6 +98,19 @@ def test_a_refusal_is_shown_at_the_event_until_it_is_changed(page: Window, site:
     page.forget_refusals()
 
 
+def test_a_refusal_after_the_server_was_away_does_not_end_the_saving(page: Window, site: Site) -> None:
+    path = "**/api/clips/cube_teleports"
+    page.page.route(path, lambda route: route.abort())
+    page.mark()
+    page.expect(lambda: page.page.locator(".saved").inner_text() == "Not saved: the server cannot be reached")
+    page.page.route(path, lambda route: route.fulfill(status=422, json={"error": "refused", "errors": []}))
+    page.expect(lambda: page.page.locator(".saved").inner_text() == "Not saved: refused")
+    page.page.unroute(path)
+    page.press("Shift+Digit1")
+    page.wait_saved()
+    page.forget_refusals()
+
+
 def test_a_change_after_submitting_has_to_be_submitted_again(page: Window, site: Site) -> None:
     page.press("c", "Control+Enter")
     page.page.wait_for_url(lambda url: not url.endswith(CLIP))
