@@ -43,10 +43,8 @@ function createPlayback(clip, video, { onTime, onPlaying, onLoop, onBroken, onFr
     for (const name of ["loadeddata", "seeked"]) video.addEventListener(name, reportPaused);
     // Another file takes the place of the first: it begins at its start, and no seek of the first file ends.
     video.addEventListener("emptied", () => {
-      ownSeek = false;
-    });
-    video.addEventListener("loadedmetadata", () => {
-      if (video && frameAt(clip, video.currentTime - fileStart) !== frameAt(clip, time)) seek(time);
+      ownSeek = true;
+      video?.addEventListener("loadedmetadata", () => seek(time), { once: true });
     });
     video.addEventListener("ended", () => {
       if (!loop || !video) return;
