@@ -399,7 +399,9 @@ except RunError as error:
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a limit on the size of files")
 def test_a_disk_that_refuses_is_told_in_a_sentence_and_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "file"
-    printed, _ = start(_DISK_OF_64_KIB, path).communicate()
+    with start(_DISK_OF_64_KIB, path) as process:
+        assert process.stdout is not None
+        printed = process.stdout.read()  # `communicate` would leave out what came together with the first line
     way_out = "free space, or choose another folder, and run the command again"
     assert printed == f"{path} cannot be written (File too large); {way_out}\n"
     assert path.read_bytes() == b"old"
