@@ -107,6 +107,24 @@ def test_a_video_that_is_behind_rests_at_its_last_frame_all_the_same(visit: Call
     shows(opened, (FRAMES - 1, SHORT - 1))
 
 
+def test_a_page_that_is_not_drawn_for_a_while_rests_at_the_last_frames(visit: Callable[..., Visit]) -> None:
+    """A busy browser may draw nothing between the end of the shorter clip and that of the other."""
+    opened = visit(STACK)
+    opened.wait(READY)
+    opened.page.evaluate(f"""() => {{
+      const [first, second] = {VIDEOS};
+      const ask = globalThis.requestAnimationFrame;
+      globalThis.requestAnimationFrame = (draw) => {{
+        const later = (now) => (first.currentTime > 1 && !first.ended ? ask(later) : draw(now));
+        return ask(later);
+      }};
+      first.addEventListener("timeupdate", () => first.currentTime > 1 && second.pause());
+    }}""")
+    opened.page.keyboard.press(" ")
+    opened.wait("document.querySelector('.play').textContent === '▶ play'")
+    shows(opened, (FRAMES - 1, SHORT - 1))
+
+
 def test_at_the_end_it_stops_and_plays_from_the_start_again(visit: Callable[..., Visit]) -> None:
     opened = visit(STACK)
     opened.wait(READY)

@@ -51,6 +51,7 @@ function createScreen(clip, { onClick, onBroken }) {
 
   /** Pause at the last frame, even if the video is behind the leader. */
   function rest() {
+    if (!video) return;
     video.pause();
     const { length } = clip.frame_times_s;
     const isBehind = length ? frameAt(clip, now()) < length - 1 : now() < clip.duration_s - 0.1;
@@ -81,6 +82,7 @@ function createScreen(clip, { onClick, onBroken }) {
     pause() {
       if (video) video.pause();
     },
+    rest,
     follow(time) {
       if (!video || video.seeking) return;
       if (isOver(time)) return rest();
