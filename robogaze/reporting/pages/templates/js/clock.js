@@ -56,7 +56,7 @@ function createClock(clips, axis, { onTime, onLoop }) {
     if (lead.over()) {
       pause();
       if (span) return repeatSpan();
-      for (const screen of screens) if (screen !== lead) screen.rest();
+      for (const screen of screens) screen.rest();
       return show(axis.duration_s);
     }
     for (const screen of screens) if (screen !== lead) screen.follow(now);

@@ -49,13 +49,14 @@ function createScreen(clip, { onClick, onBroken }) {
     return (clip.frame_times_s[frame] + frameEnd(clip, frame)) / 2;
   }
 
-  /** Pause at the last frame, even if the video is behind the leader. */
+  /** Pause at the last frame, even if the video is behind the leader, or plays on after the clip's part of it. */
   function rest() {
     if (!video) return;
     video.pause();
     const { length } = clip.frame_times_s;
-    const isBehind = length ? frameAt(clip, now()) < length - 1 : now() < clip.duration_s - 0.1;
-    if (isBehind && !video.ended) video.currentTime = fileStart + middle(clip.duration_s);
+    const isBefore = length ? frameAt(clip, now()) < length - 1 : now() < clip.duration_s - 0.1;
+    const isAfter = now() > clip.duration_s + 1e-3;
+    if ((isBefore || isAfter) && !video.ended) video.currentTime = fileStart + middle(clip.duration_s);
   }
 
   // play() rejects when a pause or another clip interrupts it; nothing needs to be done then.
