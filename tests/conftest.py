@@ -55,9 +55,13 @@ done.
 """
 
 
-settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="ROBOGAZE_CI" in os.environ
+)
 settings.load_profile("unhurried")
-"""The machine may be busy, so no example has a time limit."""
+"""The machine may be busy, so no example has a time limit. Continuous integration (.ci/run) tries the same examples in
+every run.
+"""
 
 
 def pytest_configure(config: pytest.Config) -> None:
