@@ -484,6 +484,15 @@ def test_a_folders_name_is_safe_and_no_other_ids(one: str, other: str) -> None:
     assert (name == file_name(other)) == (one == other)
 
 
+def test_ids_that_differ_only_in_case_are_dropped_together(root: Path) -> None:
+    with RunFolder(root, CONFIGURATION) as run:
+        if (root / "RUN.HOLDER").exists():
+            pytest.skip("the disk ignores case")
+        run.add(make_line("Cup"), make_line("cup"), make_line("pot"))
+        run.drop(["Cup", "cup"])
+        assert [line.clip_id for line in run.lines] == ["pot"]
+
+
 def test_ids_that_differ_only_in_case_are_refused_where_the_disk_does_not_tell_them_apart(root: Path) -> None:
     with RunFolder(root, CONFIGURATION) as run:
         run.add(make_line("plate"))

@@ -121,6 +121,7 @@ def _changes(
     bad = {folder.address(Path(clip.uri)) for clip in unreadable}
     missing = [clip_id for clip_id, line in known.items() if clip_id not in clips and line.address not in bad]
     removed = [clip_id for clip_id in missing if folder.stored.has_report(clip_id)]
+    never_scored = [clip_id for clip_id in missing if not folder.stored.has_report(clip_id)]
     present = {folder.address(clip.entry.path): clip.line for clip in clips.values()}
     for clip_id in removed:
         line = known[clip_id]
@@ -128,7 +129,7 @@ def _changes(
         if now is not None and now.sha256 != line.sha256:
             raise RunError(f"{now.path} was replaced after {folder.root} stored a report for it; choose another `out`")
     added = [clip_id for clip_id in clips if clip_id not in known]
-    return added, removed, [clip_id for clip_id in missing if clip_id not in set(removed)]
+    return added, removed, never_scored
 
 
 class _Contents:

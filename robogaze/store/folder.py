@@ -126,7 +126,7 @@ class RunFolder:
         before = list(self._manifest.values())
         by_path = {line.path: line for line in lines}
         for old in [line for line in before if self._is_replaced(line, by_path.get(line.path))]:
-            del self._manifest[old.clip_id], self._names[file_name(old.clip_id).lower()]
+            self._forget(old.clip_id)
         for line in lines:
             if replace and self.replaced(line) is not None:
                 self.stored.report_path(line.clip_id).unlink()
@@ -143,9 +143,13 @@ class RunFolder:
         """Remove clips without a report from the manifest."""
         dropped = [clip_id for clip_id in clip_ids if not self.stored.has_report(clip_id)]
         for clip_id in dropped:
-            del self._manifest[clip_id], self._names[file_name(clip_id).lower()]
+            self._forget(clip_id)
         if dropped:
             self._write_manifest()
+
+    def _forget(self, clip_id: str) -> None:
+        del self._manifest[clip_id]
+        self._names.pop(file_name(clip_id).lower(), None)  # ids that differ only in case have one entry
 
     def _write_manifest(self) -> None:
         self._write("manifest.jsonl", "".join(line.model_dump_json() + "\n" for line in self.lines))
