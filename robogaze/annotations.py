@@ -18,6 +18,7 @@ from robogaze.datasets.formats.read import read_annotations
 from robogaze.datasets.pairing import match_clip_ids
 from robogaze.domains import default_domain, load_domain
 from robogaze.errors import InputError, OptionError
+from robogaze.paths import given_path
 from robogaze.store import ManifestLine
 
 Source = str | Path | Iterable[Report | ClipAnnotation]
@@ -89,13 +90,14 @@ class NamedSource:
     def of(cls, source: Source, name: str | None = None) -> "NamedSource":
         """A source as the user gave it: "NAME=PATH" is split, unless a file has that very name.
 
-        Raises InputError if a path does not exist, and SourceError for anything but a path, reports and annotations.
+        Raises InputError if a path is empty or does not exist, and SourceError for anything but a path, reports and
+        annotations.
         """
         if not isinstance(source, str | Path):
             return cls(name, _loaded(source), None)
         given, sign, rest = str(source).partition("=")
         split = name is None and isinstance(source, str) and bool(sign) and not Path(source).exists()
-        path = Path(rest if split else source)
+        path = given_path(rest if split else source, "the path of a source")
         if not path.exists():
             raise InputError(f"{path} does not exist")
         return cls(given if split else name, path, path)

@@ -16,6 +16,7 @@ from robogaze.datasets.documents import FormatError, documents
 from robogaze.datasets.formats import report as report_format
 from robogaze.datasets.formats.read import find_files
 from robogaze.errors import InputError
+from robogaze.paths import given_path
 from robogaze.store import ManifestLine, StoredRun
 
 if TYPE_CHECKING:
@@ -103,10 +104,11 @@ def load_reports(path: str | Path) -> Reports:
     Raises InputError if there is no file of reports, or if a file or a line is not a report; the message then gives the
     file, the line and the key.
     """
-    reports = tuple(report for _, report in iter_reports(Path(path)))
-    if not Path(path).is_dir():
+    root = given_path(path, "the path of the reports")
+    reports = tuple(report for _, report in iter_reports(root))
+    if not root.is_dir():
         return Reports(reports)
-    run = StoredRun(Path(path))
+    run = StoredRun(root)
     return Reports(reports, run.unreadable, run.lines if (run.root / "run.json").is_file() else ())
 
 

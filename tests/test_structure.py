@@ -20,7 +20,7 @@ PACKAGE = Path(robogaze.__file__).parent
 
 TIERS = (
     {"errors", "threads", "version"},
-    {"registry", "sync", "dataframes"},
+    {"registry", "sync", "dataframes", "paths"},
     {"core"},
     {"domains", "store", "matching"},
     {"media", "backends", "datasets", "metrics", "stats"},

@@ -34,6 +34,7 @@ from robogaze.interactive.play_client import PlayClient
 from robogaze.interactive.play_options import PlayOptions, check_plays, configuration_of
 from robogaze.interactive.play_report import PlayId, play_report
 from robogaze.interactive.session import PlaySession
+from robogaze.paths import given_path
 from robogaze.store import ManifestLine, RunFolder, file_name, write_whole
 from robogaze.sync import synchronous
 
@@ -290,7 +291,8 @@ async def play_async(
         Unreachable: No server of a model answers.
     """
     names = (environments,) if isinstance(environments, str | Path) else tuple(environments)
-    async with open_plays(tuple(map(str, names)), Path(out), ModelsConfig.read(model), options, environ) as run:
+    folder = given_path(out, "`out`")
+    async with open_plays(tuple(map(str, names)), folder, ModelsConfig.read(model), options, environ) as run:
         await run.execute()
         return run.result()
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from robogaze.comparison import Comparison, compare
 from robogaze.errors import OptionError
+from robogaze.paths import given_path
 from robogaze.reporting.comparison_files import write_comparison
 from robogaze.run.checkpoints import named_checkpoints
 from robogaze.run.clips import list_clips
@@ -66,10 +67,11 @@ async def bench_async(
         Unreachable: No server answers.
     """
     named = named_checkpoints(checkpoints)
+    folder = given_path(out, "`out`")
     _check(named, baseline, options)
     chosen = with_concurrency(options, concurrency)
     setup = await in_thread(make_setup, domain, pipeline, model, concurrency=concurrency, decoder=decoder)
-    folder, runs = Path(out), {}
+    runs = {}
     async with aclosing(open_runs(named, folder, setup, chosen, environ)) as opened:
         async for name, run in opened:
             runs[name] = await score_run(run)

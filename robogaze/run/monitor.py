@@ -27,6 +27,7 @@ import numpy as np
 from robogaze.datasets import ManifestEntry
 from robogaze.datasets.manifest import manifest_lines, manifest_text
 from robogaze.errors import OptionError, RobogazeError
+from robogaze.paths import given_path
 from robogaze.run.frame_writer import FrameWriter
 from robogaze.run.scoring_process import ScoringProcess
 from robogaze.store import StoredRun, file_name, write_whole
@@ -133,7 +134,7 @@ class Monitor:
             raise OptionError(f"outage_s must be at least 0 and finite, not {outage_s}")
         if gate is not None and not Path(gate).is_file():
             raise OptionError(f"the gate {gate} does not exist")
-        self.out = Path(out).absolute()
+        self.out = given_path(out, "`out`").absolute()
         self._manifest = self.out / "clips.jsonl"
         self._options = {
             "--model": model,

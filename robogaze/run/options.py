@@ -5,6 +5,7 @@ from math import inf
 from pathlib import Path
 
 from robogaze.errors import OptionError
+from robogaze.paths import given_path
 from robogaze.run.setup import RunSetup
 from robogaze.run.shards import Shard
 
@@ -78,8 +79,8 @@ class RunOptions:
 
     def _check_values(self) -> None:
         """Raise OptionError for a number that is out of its range, and for an empty path."""
-        if self.out == "":  # Path("") is the working directory
-            raise OptionError("out is empty; give the path of a folder")
+        if self.out is not None:
+            given_path(self.out, "`out`")
         for name in ("limit", "clips_at_once", "workers", "max_calls"):
             value = getattr(self, name)
             if value is not None and value < 1:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, overload
 from robogaze.core.report import Report, Unreadable
 from robogaze.errors import InputError, OptionError, RunStopped
 from robogaze.media.picture_files import open_picture
+from robogaze.paths import given_path
 from robogaze.reporting.pages.notebook import report_html
 from robogaze.reporting.pages.run import write_run_page
 from robogaze.reporting.wording import count
@@ -125,7 +126,7 @@ async def score_async(
     chosen = with_concurrency(options, concurrency)
     setup = await in_thread(make_setup, domain, pipeline, model, concurrency=concurrency, decoder=decoder)
     if out is not None:
-        chosen = replace(chosen, out=out)
+        chosen = replace(chosen, out=given_path(out, "`out`"))
     frame = None if initial_frame is None else Path(initial_frame)
     if frame is not None:
         await in_thread(open_picture, frame, f"the initial frame {frame}")  # it applies to every clip
@@ -168,13 +169,12 @@ def _result_of(run: ScoringRun) -> RunResult:
 
 
 def existing_paths(paths: Paths) -> tuple[Path, ...]:
-    """One or several paths. Raises InputError if there is no path, and for a path that does not exist."""
+    """One or several paths. Raises InputError if there is no path, and for a path that is empty or does not exist."""
     given = (paths,) if isinstance(paths, str | Path) else tuple(paths)
     if not given:
         raise InputError("no path of a clip is given")
-    for path in given:
-        if path == "":  # Path("") is the working directory
-            raise InputError("the path of a clip is empty")
+    listed = tuple(given_path(path, "the path of a clip") for path in given)
+    for path in listed:
         if not os.path.lexists(path):
             raise InputError(f"{path} does not exist")
-    return tuple(map(Path, given))
+    return listed

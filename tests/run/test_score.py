@@ -103,7 +103,7 @@ def test_models_may_be_a_path(folder: Path, tmp_path: Path) -> None:
         ({"layout": "2x2:left"}, "a 2x2 layout has 4 panels, not 1"),
         ({"instruction": 3}, "instruction: Input should be a valid string"),
         ({"instruction": "lift \udcff"}, "instruction: the text is not UTF-8"),
-        ({"out": ""}, "out is empty; give the path of a folder"),
+        ({"out": ""}, "`out` is empty"),
         ({"concurrency": 0}, "concurrency must be at least 1, not 0"),
         ({"options": robogaze.RunOptions(limit=0)}, "limit must be at least 1, not 0"),
         ({"options": robogaze.RunOptions(clips_at_once=0)}, "clips_at_once must be at least 1, not 0"),
