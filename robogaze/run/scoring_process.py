@@ -66,14 +66,13 @@ class ScoringProcess:
         most_deaths = self.deaths + _MOST_DEATHS
         while start and not self._has_ended() and self.deaths < most_deaths:
             self.keep_running()
-            if (process := self.process) is not None:
-                self._end_input(process)
+            with self.lock:
+                self._end_input(self.process)
             if end_s is not None and time.monotonic() >= end_s:
                 break
             time.sleep(0.05)
         with self.lock:
             self.is_finished = True
-        if self.process is not None:
             self._end_input(self.process)
         if self.process is not None and self.process.poll() is None:
             self.fail("the scoring process did not finish within the time limit of `close` and is ended")
@@ -118,10 +117,12 @@ class ScoringProcess:
             self.fail(f"the scoring process ended with exit code {process.returncode}; {self.log} shows why")
 
     @staticmethod
-    def _end_input(process: subprocess.Popen[str]) -> None:
+    def _end_input(process: subprocess.Popen[str] | None) -> None:
         """Signal the end of the input with a line: the end of the pipe would not be seen while child processes of the
-        training hold it open.
+        training hold it open. The caller holds the lock, because another thread may close the pipe.
         """
+        if process is None:
+            return
         assert process.stdin is not None
         if process.stdin.closed:
             return

@@ -40,6 +40,19 @@ def test_a_process_that_was_ended_is_not_started_again(scorer: ScoringProcess, m
     assert messages == ["the scoring process did not finish within the time limit of `close` and is ended"]
 
 
+def test_only_one_thread_at_a_time_ends_the_input(scorer: ScoringProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    locked: list[bool] = []
+    end_input = scorer._end_input
+
+    def noted(process: subprocess.Popen[str] | None) -> None:
+        locked.append(scorer.lock.locked())
+        end_input(process)
+
+    monkeypatch.setattr(scorer, "_end_input", noted)
+    scorer.finish(time.monotonic(), start=True)
+    assert locked == [True, True]
+
+
 def test_two_threads_start_one_process(scorer: ScoringProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[subprocess.Popen[str]] = []
     popen = subprocess.Popen
