@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 from robogaze.core.annotation import ClipAnnotation, annotation_of
 from robogaze.core.report import Report, Unreadable
@@ -133,8 +133,9 @@ def named_sources(sources: Mapping[str, Source] | Sequence[Source] | Source) -> 
 
 
 def _loaded(source: Iterable[Report | ClipAnnotation]) -> Iterable[Report | ClipAnnotation]:
-    """Loaded values that can be read several times; an iterator can be read only once."""
-    values = source if isinstance(source, LoadedRun) else tuple(source if isinstance(source, Iterable) else (source,))
+    """Loaded values that can be read several times; an iterator can be read only once. One value is accepted, too."""
+    several = isinstance(source, Iterable) and not isinstance(source, Report)  # the fields of a report are iterable
+    values = source if isinstance(source, LoadedRun) else tuple(source if several else cast(Any, (source,)))
     for value in values:
         if not isinstance(value, Report | ClipAnnotation):
             raise SourceError(

@@ -88,6 +88,12 @@ def test_only_reports_and_annotations_are_loaded_values(source: Any) -> None:
         compare({"a": source}, FEW)
 
 
+def test_one_report_is_a_source(runs: list[Path]) -> None:
+    report = load_reports(runs[0])[0]
+    one, several = (compare({"a": source}, FEW).leaderboard for source in (report, [report]))  # type: ignore[dict-item]
+    assert repr(one) == repr(several)  # NaN is not equal to NaN
+
+
 def test_unknown_keys_of_pairs_are_refused(runs: list[Path]) -> None:
     with pytest.raises(OptionError, match=r"`pair_by` must be one of auto, prompt_id, .*, not 'prompt'"):
         compare(runs, FEW, pair_by="prompt")
