@@ -73,14 +73,13 @@ class ClipAnnotation:
 
     Annotations are paired by `clip_id`. If this fails, they are paired by `clip_sha256`, and then by the stem of
     `clip_file`; these two are None when not known, and name the part if the clip is a part of a file (see `address`).
-    `status` is the status of a report; a person's finished annotation
-    is "complete". `coverage` gives the state of each dimension; None means that all were examined. `candidates` are the
-    events that a critic accepted or rejected; a confidence threshold can select among them. They are empty if none are
-    stored. `frame_times_s` are the frames' times in seconds, in ascending order. The times are None when not known;
-    overlap is then measured in seconds instead of frames. `duration_s` is in seconds. `taxonomy` and `fingerprint`
-    identify the domain of a report, None for other formats. `fields` holds the clip's values of `FIELDS`; `play` holds
-    the values of `PLAY_FIELDS` and is empty for a video. `usage` is copied from a report; it is None for other formats.
-    `source` is the file that messages mention.
+    `status` is the status of a report; a person's finished annotation is "complete". `coverage` gives the state of each
+    dimension; None means that all were examined. `candidates` are the events that a critic accepted or rejected; a
+    confidence threshold can select among them. They are empty if none are stored. `frame_times_s` are the frames' times
+    in seconds, in ascending order. The times are None when not known; overlap is then measured in seconds instead of
+    frames. `duration_s` is in seconds. `taxonomy` and `fingerprint` identify the domain of a report, None for other
+    formats. `fields` holds the clip's values of `FIELDS`; `play` holds the values of `PLAY_FIELDS` and is empty for a
+    video. `usage` is copied from a report; it is None for other formats. `source` is the file that messages mention.
     """
 
     clip_id: str

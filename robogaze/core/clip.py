@@ -9,7 +9,10 @@ from pydantic import Field, StringConstraints, model_validator
 from robogaze.core.data import Data
 from robogaze.core.time import RESOLUTION, Span
 
-ClipId = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f]{1,200}$")]
+ID_LENGTH = 200
+"""The length of the longest clip id."""
+
+ClipId = Annotated[str, StringConstraints(pattern=rf"^[^\x00-\x1f]{{1,{ID_LENGTH}}}$")]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 

@@ -12,7 +12,6 @@ Names that start with a dot or an underscore are skipped, as the released evalua
 are counted.
 """
 
-import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -89,8 +88,6 @@ def iter_annotations(
     readers = format_readers()
     if format not in (AUTO, *readers):
         raise InputError(f"there is no format {format!r} to read; the formats are: {AUTO}, {', '.join(readers)}")
-    if fps is not None and not 0 < fps < math.inf:
-        raise InputError(f"a frame rate must be above 0, not {fps:g}; see --fps")
     author = path.resolve().name if path.is_dir() else path.stem
     context = ReadingContext(author, log, lenient, labels, fps, first_frame, clips or {}, as_written)
     yield from _PathReader(path, context, readers, None if format == AUTO else format).annotations()

@@ -18,6 +18,7 @@ from typing import Any
 from pydantic import AliasChoices, Field
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation, WrittenIntervals
+from robogaze.core.clip import ID_LENGTH
 from robogaze.core.report import Report
 from robogaze.core.time import Span, union
 from robogaze.datasets.documents import FormatError
@@ -37,10 +38,6 @@ from robogaze.datasets.formats.time_axis import TimeAxis
 _CLIP_KEYS = {"video_name": "_name", "video": ""}
 """The keys of a clip's name, with the ending of the title's key."""
 _OWN_KEYS = {*_CLIP_KEYS, "id"}
-
-
-_ID_LENGTH = 200
-"""The length of the longest valid clip id."""
 
 
 class _Record(ForeignRecord):
@@ -117,7 +114,7 @@ def _record(report: Report) -> dict[str, Any]:
     title, _, name = report.clip.id.rpartition("/")
     return {
         "video_name": f"{name}.mp4",
-        f"{report.domain.id}_name": title or _instruction(report, _ID_LENGTH - len(name) - 1),
+        f"{report.domain.id}_name": title or _instruction(report, ID_LENGTH - len(name) - 1),
         "no_bugs": not report.events,
         "bugs": [event.description for event in report.events],
         "time_nodes": [[[span.start, span.end] for span in event.spans] for event in report.events],

@@ -37,12 +37,6 @@ def test_unknown_format_lists_the_known_ones(tmp_path: Path) -> None:
         read_annotations(tmp_path, format="coco")
 
 
-@pytest.mark.parametrize("fps", [0.0, -16.0, float("inf"), float("nan")])
-def test_frame_rate_must_be_above_0(fps: float, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="a frame rate must be above 0, not "):
-        read_annotations(tmp_path, fps=fps)
-
-
 def test_folder_is_read_in_the_format_of_its_first_file(tmp_path: Path) -> None:
     write(tmp_path / "a.json", demo_clip("cup"))
     write(tmp_path / "b.json", report("pot"))
