@@ -202,7 +202,7 @@ class ReadingContext:
         known = self.clips.get(clip_id)
         if known is None or known.frame_times_s is None or known.duration_s is None:
             return TimeAxis(self.log.count, fps or self.fps, None, duration_s)
-        if fps is not None and abs(fps * known.duration_s / len(known.frame_times_s) - 1) > _OTHER_RATE:
+        if fps is not None and _contradicts(fps, known.frame_times_s):
             self.log.count("clip", "with another frame rate than in the compared files (the file's own is used)")
             return TimeAxis(self.log.count, fps, None, known.duration_s)
         return TimeAxis(self.log.count, fps or self.fps, known.frame_times_s, known.duration_s)
@@ -300,6 +300,13 @@ class ReadingContext:
             fields={name: value for name, value in (fields or {}).items() if value},
             source=part.source,
         )
+
+
+def _contradicts(fps: float, times_s: Sequence[float]) -> bool:
+    """Whether frames with these times have another rate. The clip's duration is not used, because files state a
+    duration that may be a frame longer.
+    """
+    return len(times_s) > 1 and abs(fps * (times_s[-1] - times_s[0]) / (len(times_s) - 1) - 1) > _OTHER_RATE
 
 
 def _with_unique_ids(events: Sequence[AnnotatedEvent]) -> list[AnnotatedEvent]:

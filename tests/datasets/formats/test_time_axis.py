@@ -153,6 +153,14 @@ def test_known_clip_times_are_used_if_a_record_has_none() -> None:
     assert (other.times_s, other.duration_s, other.fps) == (None, 0.5, 4.0)
 
 
+def test_a_clip_that_is_stated_to_last_a_frame_longer_has_no_other_rate() -> None:
+    times_s = tuple(number / 16 for number in range(64))
+    reference = ClipAnnotation("cup", "me", "complete", (), frame_times_s=times_s, duration_s=65 / 16)
+    log = ReadLog()
+    axis = ReadingContext("me", log, clips={"cup": reference}).time_axis("cup", 16.0)
+    assert (axis.times_s, log.warnings) == (times_s, ())
+
+
 def test_rate_of_a_record_that_contradicts_the_known_frames_is_used_and_counted() -> None:
     times_s = tuple(number / 16 for number in range(64))
     reference = ClipAnnotation("cup", "me", "complete", (), frame_times_s=times_s, duration_s=4.0)
