@@ -38,7 +38,8 @@ class MergeResult:
 
 
 def merge(sources: Sequence[Path], out: Path) -> MergeResult:
-    """Merge runs into `out`, which may contain an earlier merge.
+    """Merge runs into `out`, which may contain an earlier merge. The reports of an earlier merge are kept; its clips
+    without a report leave `out` if none of the given runs lists them.
 
     Raises RunError if a folder contains no run, if runs differ in their configuration or in their number of shards, or
     if two different clips have the same id.
