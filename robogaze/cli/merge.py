@@ -18,7 +18,7 @@ def merge(runs: tuple[Path, ...], out: Path | None) -> int:
     """Merge the shards of each RUN into the run folder RUN.
 
     `robogaze score --shard` writes the shards to RUN.shards/. With --out PATH, the command merges the given run folders
-    into PATH instead. To add clips that were scored later, merge all RUNs again.
+    into PATH instead. To add clips that were scored later, merge again.
     """
     from robogaze.errors import InputError
     from robogaze.run.shards import shards_of, written_shards

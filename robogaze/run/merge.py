@@ -38,8 +38,8 @@ class MergeResult:
 
 
 def merge(sources: Sequence[Path], out: Path) -> MergeResult:
-    """Merge runs into `out`, which may contain an earlier merge. The reports of an earlier merge are kept; its clips
-    without a report leave `out` if none of the given runs lists them.
+    """Merge runs into `out`, which may contain an earlier merge. The clips of an earlier merge are kept. However, if
+    the runs are all shards of a run, clips without a report that no shard lists any more leave `out`.
 
     Raises RunError if a folder contains no run, if runs differ in their configuration or in their number of shards, or
     if two different clips have the same id.
@@ -60,8 +60,9 @@ def merge(sources: Sequence[Path], out: Path) -> MergeResult:
         repeated = sum(_merge_clips(StoredRun(source), run) for source in sources)
         _merge_answers([source / "calls.sqlite" for source in sources], run.answers)
         _merge_unreadable(sources, run)
-        listed = {line.clip_id for source in sources for line in StoredRun(source).lines}
-        run.drop([line.clip_id for line in run.lines if line.clip_id not in listed])
+        if any(shards) and not missing:
+            listed = {line.clip_id for source in sources for line in StoredRun(source).lines}
+            run.drop([line.clip_id for line in run.lines if line.clip_id not in listed])
         merged = StoredRun(out)
         summaries = [found for line in merged.scored if (found := merged.summary(line.clip_id)) is not None]
     reports, incomplete = len(summaries), sum(summary.status != "complete" for summary in summaries)

@@ -332,7 +332,8 @@ def _copied(frames: Any) -> Any:
 
 def _with_unscored(counts: MonitorCounts, out: Path) -> MonitorCounts:
     """Count the clips in the manifest that have neither a report nor a reason why they cannot be read."""
-    entries = {(entry.checkpoint, entry.clip_id): entry for _, entry in manifest_lines(out / "clips.jsonl")}
+    lines = manifest_lines(out / "clips.jsonl", growing=True)  # after a time limit, the last line may be half written
+    entries = {(entry.checkpoint, entry.clip_id): entry for _, entry in lines}
     stored = {name: StoredRun(out / file_name(name or "")) for name, _ in entries}
     unreadable = {name: {clip.uri for clip in run.unreadable} for name, run in stored.items()}
     unscored = sum(

@@ -118,12 +118,27 @@ async def test_a_report_whose_file_became_unreadable_does_not_count_in_a_merge(
 async def test_a_clip_that_no_shard_lists_any_more_leaves_the_merged_run_if_it_was_never_scored(
     tmp_path: Path, clips: list[ManifestEntry], pipeline: Pipeline
 ) -> None:
-    await execute(clips, pipeline, tmp_path / "shard")
-    source, out = StoredRun(tmp_path / "shard"), tmp_path / "run"
-    source.report_path("bar-0").unlink()
-    merge([tmp_path / "shard"], out)
-    assert [line.clip_id for line in StoredRun(out).pending] == ["bar-0"]
-    with RunFolder(tmp_path / "shard", configuration_of(tmp_path / "shard")) as folder:
-        folder.drop(["bar-0"])
-    assert merge([tmp_path / "shard"], out).clips == 5
-    assert StoredRun(out).pending == ()
+    for number in (1, 2):
+        await execute(clips, pipeline, tmp_path / "run", f"{number}/2")
+    shards = sorted(shards_of(tmp_path / "run").iterdir())
+    never = StoredRun(shards[0]).lines[0].clip_id
+    StoredRun(shards[0]).report_path(never).unlink()
+    merge(shards, tmp_path / "run")
+    assert [line.clip_id for line in StoredRun(tmp_path / "run").pending] == [never]
+    with RunFolder(shards[0], configuration_of(shards[0])) as folder:
+        folder.drop([never])
+    assert merge(shards[1:], tmp_path / "run").clips == 6, "the first shard may list it"
+    assert merge(shards, tmp_path / "run").clips == 5
+    assert StoredRun(tmp_path / "run").pending == ()
+
+
+async def test_the_clips_of_an_earlier_merge_stay_when_another_run_is_merged(
+    tmp_path: Path, clips: list[ManifestEntry], pipeline: Pipeline
+) -> None:
+    await execute(clips[:2], pipeline, tmp_path / "first")
+    await execute(clips[2:], pipeline, tmp_path / "second")
+    never = StoredRun(tmp_path / "first").lines[0].clip_id
+    StoredRun(tmp_path / "first").report_path(never).unlink()
+    merge([tmp_path / "first"], tmp_path / "out")
+    assert merge([tmp_path / "second"], tmp_path / "out").clips == 6
+    assert [line.clip_id for line in StoredRun(tmp_path / "out").pending] == [never]
