@@ -55,7 +55,9 @@ class ScoringRun:
     clips. `scored` are the ids of the clips that this start scored. `stopped` is the reason why the run ended early;
     None if the run did not end early. `environ` holds the API keys of servers. `models`, if given, replace the models
     of the setup, and `answers` is their cache. If `is_whole`, the entries are all clips of the run. Clips that earlier
-    starts could not read or did not score are then dropped if they are no longer among the entries.
+    starts could not read, and clips that they did not score and whose file is deleted, are then dropped if they are no
+    longer among the entries.
+
     Before clips are scored, the page of the run folder is removed; with `keeps_page`, it stays, and the caller keeps
     it up to date.
     """

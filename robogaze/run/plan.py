@@ -37,8 +37,8 @@ class RunPlan:
     are the other clips, in the order in which they are scored. `repeated` are the files that repeat an earlier clip:
     the id and the content are the same. `replaced` maps each clip whose report is out of date to what changed ("file"
     or "instruction"); these clips are scored again. `added` are the ids that the run folder's manifest does not list.
-    `removed` and `never_scored` are the ids that only the manifest lists, with and without a report. All three are
-    empty for a new run.
+    `removed` are the ids with a report that only the manifest lists; `never_scored` are the ids without a report that
+    only the manifest lists and whose file does not exist any more. All three are empty for a new run.
     """
 
     clips: Mapping[str, RunClip]
@@ -112,16 +112,15 @@ def _is_scored_again(summary: ReportSummary, retry_failed: bool) -> bool:
 def _changes(
     clips: Mapping[str, RunClip], unreadable: Sequence[Unreadable], folder: RunFolder | None
 ) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
-    """The ids that the run folder's manifest does not list, and the ids that only the manifest lists, with and without
-    a report.
-    """
+    """The `added`, `removed` and `never_scored` clips of a plan."""
     known = {} if folder is None else {line.clip_id: line for line in folder.lines}
     if folder is None or not known:
         return (), (), ()
     bad = {folder.address(Path(clip.uri)) for clip in unreadable}
     missing = [clip_id for clip_id, line in known.items() if clip_id not in clips and line.address not in bad]
     removed = [clip_id for clip_id in missing if folder.stored.has_report(clip_id)]
-    never_scored = [clip_id for clip_id in missing if not folder.stored.has_report(clip_id)]
+    gone = [clip_id for clip_id in missing if not (folder.root / known[clip_id].path).exists()]
+    never_scored = [clip_id for clip_id in gone if not folder.stored.has_report(clip_id)]
     present = {folder.address(clip.entry.path): clip.line for clip in clips.values()}
     for clip_id in removed:
         line = known[clip_id]

@@ -514,18 +514,31 @@ def test_the_summary_of_a_stopped_run_names_the_clips_that_are_not_scored_yet(
     assert "not scored yet" in ran.out
 
 
-def test_a_clip_that_was_never_scored_and_is_no_longer_given_is_named_once_and_leaves_the_run(
+def test_a_clip_that_was_never_scored_and_is_deleted_or_renamed_is_named_once_and_leaves_the_run(
     robogaze: Shell, two: Path, out: Path
 ) -> None:
     assert robogaze("score", two, "--out", out).code == 0
     StoredRun(out).report_path("b").unlink()  # the run was stopped before it scored b
     (two / "b.mp4").rename(two / "c.mp4")
     ran = robogaze("score", two, "--out", out)
-    assert f"no longer given and never scored, so not counted any more: 1 clip of {out} (b)" in ran.err
+    assert f"deleted or renamed and never scored, so not counted any more: 1 clip of {out} (b)" in ran.err
     assert "2 clips: " in ran.out
     assert [line.clip_id for line in StoredRun(out).lines] == ["a", "c"]
     assert ("of 2 clips" in _title(out), "not scored yet" in _title(out)) == (True, False)
-    assert "no longer given" not in robogaze("score", two, "--out", out).err
+    assert "never scored" not in robogaze("score", two, "--out", out).err
+
+
+def test_a_clip_that_was_never_scored_stays_when_another_folder_is_scored_into_the_run(
+    robogaze: Shell, two: Path, out: Path
+) -> None:
+    assert robogaze("score", two, "--out", out).code == 0
+    StoredRun(out).report_path("b").unlink()
+    (two.parent / "more").mkdir()
+    (two / "a.mp4").rename(two.parent / "more" / "c.mp4")
+    ran = robogaze("score", two.parent / "more", "--out", out)
+    assert "never scored" not in ran.err
+    assert [line.clip_id for line in StoredRun(out).pending] == ["b"]
+    assert "1 of 3 clips is not scored yet" in _title(out)
 
 
 def test_a_clip_that_was_scored_and_is_no_longer_given_stays_in_the_counts(

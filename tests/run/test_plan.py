@@ -55,6 +55,9 @@ async def test_added_and_removed_clips_are_known(
         assert (plan.added, plan.removed, plan.never_scored) == (["bar-4", "bar-5"], ["bar-0"], [])
         folder.stored.report_path("bar-0").unlink()
         plan = make_plan(clips[1:], folder)
+        assert (plan.removed, plan.never_scored) == ([], []), "its file is still there"
+        moved = clips[0].path.rename(tmp_path / "moved.mp4")
+        plan = make_plan([clip.with_(path=moved) for clip in clips[1:]], folder)
         assert (plan.removed, plan.never_scored) == ([], ["bar-0"])
     with RunFolder(tmp_path / "other", {}) as folder:
         assert make_plan(clips, folder).added == (), "a run that begins has no added clips"

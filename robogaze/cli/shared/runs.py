@@ -201,12 +201,12 @@ def _say_changes(plan: RunPlan, root: Path) -> None:
     if plan.added:
         click.echo(f"{count(len(plan.added), 'new clip')} since the first start of {root}", err=True)
     for what, clip_ids in (
-        (", with a report that is kept", plan.removed),
-        (" and never scored, so not counted any more", plan.never_scored),
+        ("no longer given, with a report that is kept", plan.removed),
+        ("deleted or renamed and never scored, so not counted any more", plan.never_scored),
     ):
         if clip_ids:
             named = ", ".join([*clip_ids[:_NAMED_CLIPS], *(["..."] if len(clip_ids) > _NAMED_CLIPS else [])])
-            click.echo(f"no longer given{what}: {count(len(clip_ids), 'clip')} of {root} ({named})", err=True)
+            click.echo(f"{what}: {count(len(clip_ids), 'clip')} of {root} ({named})", err=True)
 
 
 async def _estimate(run: ScoringRun) -> CostEstimate | None:
