@@ -81,8 +81,9 @@ class RequestSampler:
         if self._difficulty is None:
             return frozenset()
         low, high = self._difficulty.ways_per_clip
+        possible = [way for way in fault.ways if way != "several" or self._fitting(fault)]
         ways: list[Way] = []
-        for way in self._least_used(list(fault.ways), int(self._rng.integers(low, high + 1))):
+        for way in self._least_used(possible, int(self._rng.integers(low, high + 1))):
             if not {*ways, way} >= _OPPOSITES:
                 ways.append(way)
         return frozenset(ways)
@@ -95,8 +96,17 @@ class RequestSampler:
         return chosen
 
     def _others(self, fault: SimulatedFault, count: int) -> list[Variation]:
-        """Other faults made by edits, each of another type, that fit into the same clip."""
-        fitting = [
+        """Other faults for a clip, each of another type; fewer than `count` if not enough types fit."""
+        fitting = self._fitting(fault)
+        chosen: dict[str, Variation] = {}
+        for place in self._rng.permutation(len(fitting)):
+            if len(chosen) < count:
+                chosen.setdefault(fitting[place].type, fitting[place])
+        return list(chosen.values())
+
+    def _fitting(self, fault: SimulatedFault) -> list[SimulatedFault]:
+        """The faults of other types, made by edits, that fit into the same clip as a fault."""
+        return [
             other
             for other in self._config.faults
             if other.make in EDITS
@@ -106,8 +116,3 @@ class RequestSampler:
             and other.arms <= fault.arms
             and not other.single_view
         ]
-        chosen: list[Variation] = []
-        for place in self._rng.permutation(len(fitting)):
-            if len(chosen) < count and all(fitting[place].make != other.make for other in chosen):
-                chosen.append(fitting[place])
-        return chosen

@@ -44,15 +44,25 @@ def test_every_way_is_used_and_only_where_it_is_possible(config: SimulationConfi
 
 def test_several_faults_are_of_different_types_and_the_others_are_edits(config: SimulationConfig) -> None:
     requests = sampler(config, "hard")
-    found = [requests.faulty(fault) for fault in config.faults]
+    found = [requests.faulty(fault) for fault in config.faults * 4]
     several = [request for request in found if "several" in request.ways]
     assert several
     for request in several:
         assert 2 <= len(request.variations) <= 3
         types = [fault.type for fault in request.variations if isinstance(fault, SimulatedFault)]
-        assert len(set(types)) >= 2
+        assert len(set(types)) == len(request.variations)
         assert all(fault.make in EDITS for fault in request.variations[1:])
     assert all(len(request.variations) == 1 for request in found if "several" not in request.ways)
+
+
+def test_a_single_fault_is_never_called_several(config: SimulationConfig) -> None:
+    """With `--only` or `--types`, there may be no other fault for the clip."""
+    alone = config.with_faults(["vanish"])
+    requests = sampler(alone, "hard")
+    found = [requests.faulty(alone.faults[0]) for _ in range(20)]
+    assert {len(request.variations) for request in found} == {1}
+    assert "several" not in {way for request in found for way in request.ways}
+    assert all(request.ways for request in found)
 
 
 def test_a_hard_clean_clip_has_hard_negatives(config: SimulationConfig) -> None:
