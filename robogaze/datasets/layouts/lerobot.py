@@ -86,7 +86,8 @@ def read(source: ImportSource, state: ImportState) -> None:
 
 
 def episode_videos(source: ImportSource) -> list[EpisodeVideo]:
-    """The file of every episode and camera. If a file contains only one episode, `start_s` and `end_s` are None.
+    """The file of every episode and camera. If a file contains only one episode, and this episode starts at 0,
+    `start_s` and `end_s` are None.
 
     Raises InputError if the description contradicts itself, or does not say where an episode starts and ends in a
     shared file.
@@ -103,7 +104,8 @@ def episode_videos(source: ImportSource) -> list[EpisodeVideo]:
             file = source.at(episode.video)
             raise InputError(f"{file} contains several episodes, but {_EPISODES} gives no timestamps for them")
     return [
-        episode if shared[episode.video] > 1 else replace(episode, start_s=None, end_s=None) for episode in episodes
+        episode if shared[episode.video] > 1 or episode.start_s else replace(episode, start_s=None, end_s=None)
+        for episode in episodes
     ]
 
 

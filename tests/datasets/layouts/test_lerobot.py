@@ -88,6 +88,17 @@ def test_timestamps_are_optional_with_one_file_per_episode(tmp_path: Path) -> No
     assert len(import_clips(v3(tmp_path, {0: 0, 1: 1}, timed=False)).entries) == 2
 
 
+def test_only_listed_episode_of_a_file_is_a_part_if_it_starts_later(tmp_path: Path) -> None:
+    """The other episodes of the file were deleted from `meta/episodes`, but their frames are still in the file."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    (table,) = v3(tmp_path).glob("meta/episodes/**/*.parquet")
+    rows = parquet.read_table(table)
+    parquet.write_table(rows.slice(2, 1), table)
+    (entry,) = import_clips(tmp_path).entries
+    assert episode_of(entry) == 2
+    assert shown(entry)[0] == list(range(19, 24))
+
+
 def test_missing_file_is_ignored_once(tmp_path: Path) -> None:
     v3(tmp_path)
     (tmp_path / f"videos/{TOP}/chunk-000/file-000.mp4").unlink()
