@@ -69,19 +69,19 @@ def _read(files: Iterator[Member], path: Path, archive: PurePosixPath, state: Im
             total += len(texts[name])
             if total > MAX_TEXT_BYTES:
                 raise InputError(f"{path} has more than {MAX_TEXT_BYTES >> 20} MiB of text; split the tar file")
-    keys = {_key(name) for name in names if name.suffix.lower() in VIDEOS}
+    described = {text for name in names if name.suffix.lower() in VIDEOS for text in _text_names(_key(name))}
     for name in names:
         if name.suffix.lower() in VIDEOS:
             fields = _fields(_key(name), texts, path)
             state.add(make_entry(f"{path}/{name}", **{**fields, "path": path / name}))
             state.packed[path / name] = PackedClip(path, f"{name}", PurePosixPath(_without_suffix(archive), name))
-        elif not (name in texts and _key(name) in keys):
+        elif name not in described:
             state.ignore(archive / name, "neither a video nor the description of a clip")
 
 
 def _fields(key: PurePosixPath, texts: Mapping[PurePosixPath, bytes], path: Path) -> dict[str, object]:
     """The fields of the clips with a key; fields of the JSON override the text."""
-    json_name, text_name = (key.with_name(f"{key.name}{suffix}") for suffix in (_JSON, _TEXT))
+    json_name, text_name = _text_names(key)
     fields: dict[str, object] = {}
     for name in (json_name, text_name):
         if texts.get(name) is _TOO_LONG:
@@ -98,6 +98,11 @@ def _fields(key: PurePosixPath, texts: Mapping[PurePosixPath, bytes], path: Path
         raise InputError(f"{path}/{json_name} must be a JSON object, not {type(record).__name__}")
     cells = {name: value for name, value in record.items() if value is not None and name != "initial_frame"}
     return {**fields, **entry_fields(ClipRow(f"{path}/{json_name}", cells))}
+
+
+def _text_names(key: PurePosixPath) -> tuple[PurePosixPath, PurePosixPath]:
+    """The names of the JSON and the text that describe the clips with a key."""
+    return key.with_name(f"{key.name}{_JSON}"), key.with_name(f"{key.name}{_TEXT}")
 
 
 def _key(name: PurePosixPath) -> PurePosixPath:

@@ -175,6 +175,13 @@ def test_one_archive_equals_a_folder_of_one(tmp_path: Path) -> None:
     assert unpack(single, tmp_path / "clips").entries == with_unpacked_paths(folder, tmp_path / "clips").entries
 
 
+def test_texts_in_an_archive_that_are_not_read_are_listed(tmp_path: Path) -> None:
+    members = {"c0__mp4": b"x", "c0__caption__txt": b"Stir", "c0__meta__json": b"{}", "c0__txt": b"Pour"}
+    found = import_clips(tar(tmp_path / "a.tar", **members))
+    assert [entry.instruction for entry in found.entries] == ["Pour"]
+    assert [ignored.file for ignored in found.ignored] == ["a.tar/c0.caption.txt", "a.tar/c0.meta.json"]
+
+
 def test_nothing_is_unpacked_outside_the_folder(tmp_path: Path) -> None:
     path = tar(tmp_path / "a.tar", **{"../../evil__mp4": b"x", "/abs__mp4": b"x", "good__mp4": b"x"})
     found = import_clips(path)
