@@ -115,7 +115,8 @@ def _of_timing(facts: DecodedFacts, usual_fps: float) -> Iterator[tuple[str, str
             f"has {facts.fps:.2f} frames per second; the median of the manifest's clips is {usual_fps:.2f}",
         )
     gaps_s = [after - before for before, after in pairwise(facts.times_s)]
-    uneven = [gap for gap in gaps_s if abs(gap - median(gaps_s)) > _DURATION_TOLERANCE_S]
+    usual_s = median(gaps_s) if gaps_s else 0.0
+    uneven = [gap for gap in gaps_s if abs(gap - usual_s) > _DURATION_TOLERANCE_S]
     if uneven:
         lengths = f"{min(gaps_s):.3f} to {max(gaps_s):.3f} s"
         yield (
