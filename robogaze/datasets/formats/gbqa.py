@@ -35,7 +35,6 @@ from robogaze.datasets.formats.base import (
     Format,
     ReadingContext,
     ReportWriter,
-    keep_all,
     split_whole,
 )
 from robogaze.datasets.formats.gbqa_markdown import markdown_report
@@ -45,6 +44,8 @@ from robogaze.store import file_name
 
 _TEXTS = ("observed_fault", "actual_behavior", "description", "title")
 _TRACE = "trace.jsonl"
+_ENVIRONMENT = "environment"
+"""The fact in the report of a play that the report of a video does not have."""
 _TITLE = 80
 """The length, in characters, of a title that is cut from a description."""
 
@@ -146,11 +147,17 @@ def files(plays: Sequence[ExportedReport]) -> Mapping[str, str | bytes]:
     return written
 
 
+def why_left_out(report: Report) -> str | None:
+    """The reason to leave out a clip that is not a play; None for a play."""
+    is_play = _ENVIRONMENT in report.provenance.media
+    return None if is_play else "from videos; the format is for interactive plays"
+
+
 def play_files(report: Report, steps: Sequence[PlayedStep]) -> Mapping[str, str]:
     """The three files about one play, keyed by file name."""
     bugs = [(_bug(event), int(event.offset_s) - 1) for event in report.events]
     facts = report.provenance.media
-    name = str(facts.get("environment", report.clip.prompt_id or report.clip.id))
+    name = str(facts.get(_ENVIRONMENT, report.clip.prompt_id or report.clip.id))
     summary = " ".join([f"Status: {report.status}.", *report.notes])
     record = {
         "metadata": {"session_id": report.clip.id, "status": report.status, "author": report.author},
@@ -203,5 +210,5 @@ def _bug(event: Event) -> dict[str, Any]:
 
 FORMAT = Format(
     AnnotationReader(recognises, split_whole, read),
-    ReportWriter(files, keep_all),
+    ReportWriter(files, why_left_out),
 )

@@ -101,8 +101,14 @@ def test_steps_are_written_as_the_release_names_them(tmp_path: Path) -> None:
     assert json.loads(files["trace.jsonl"].splitlines()[0])["text"] == "Step 1: go north -> x"
 
 
+def test_a_video_is_left_out_because_it_has_no_steps(tmp_path: Path) -> None:
+    found = export_reports([make_report("cup", make_event())], {"cup": tmp_path / "cup.mp4"}, "gbqa", tmp_path)
+    assert (found.files, found.left_out) == ({}, {"from videos; the format is for interactive plays": 1})
+
+
 def test_a_broken_play_says_so_where_only_bugs_are_read(tmp_path: Path) -> None:
     report = make_report("castle 1").with_(coverage={"matter": {"state": "not_examined", "reason": "no step"}})
+    report = report.with_(provenance=report.provenance.with_(media={"environment": "castle"}))
     files = export_reports([report], {"castle 1": tmp_path / "none.mp4"}, "gbqa", tmp_path).files
     assert "Status: unscored." in str(files["castle 1/report.md"])
 
