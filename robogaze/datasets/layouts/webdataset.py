@@ -72,14 +72,16 @@ def _read(files: Iterator[Member], path: Path, archive: PurePosixPath, state: Im
     described = {text for name in names if name.suffix.lower() in VIDEOS for text in _text_names(_key(name))}
     for name in names:
         if name.suffix.lower() in VIDEOS:
-            fields = _fields(_key(name), texts, path)
+            fields = _fields(_key(name), texts, path, state)
             state.add(make_entry(f"{path}/{name}", **{**fields, "path": path / name}))
             state.packed[path / name] = PackedClip(path, f"{name}", PurePosixPath(_without_suffix(archive), name))
         elif name not in described:
             state.ignore(archive / name, "neither a video nor the description of a clip")
 
 
-def _fields(key: PurePosixPath, texts: Mapping[PurePosixPath, bytes], path: Path) -> dict[str, object]:
+def _fields(
+    key: PurePosixPath, texts: Mapping[PurePosixPath, bytes], path: Path, state: ImportState
+) -> dict[str, object]:
     """The fields of the clips with a key; fields of the JSON override the text."""
     json_name, text_name = _text_names(key)
     fields: dict[str, object] = {}
@@ -96,7 +98,9 @@ def _fields(key: PurePosixPath, texts: Mapping[PurePosixPath, bytes], path: Path
         raise InputError(f"{path}/{key}: the text or the JSON of the clip cannot be read: {error}") from error
     if not isinstance(record, dict):
         raise InputError(f"{path}/{json_name} must be a JSON object, not {type(record).__name__}")
-    cells = {name: value for name, value in record.items() if value is not None and name != "initial_frame"}
+    cells = {name: value for name, value in record.items() if value is not None}
+    if cells.pop("initial_frame", None) is not None:
+        state.remark("the initial frames that the JSON files name are left out; images in archives are not unpacked")
     return {**fields, **entry_fields(ClipRow(f"{path}/{json_name}", cells))}
 
 

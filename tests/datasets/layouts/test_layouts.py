@@ -182,6 +182,15 @@ def test_texts_in_an_archive_that_are_not_read_are_listed(tmp_path: Path) -> Non
     assert [ignored.file for ignored in found.ignored] == ["a.tar/c0.caption.txt", "a.tar/c0.meta.json"]
 
 
+def test_initial_frame_of_an_archived_clip_is_left_out_with_a_remark(tmp_path: Path) -> None:
+    members = {"c0__mp4": b"x", "c0__json": b'{"prompt": "Stir", "initial_frame": "c0.png"}', "c0__png": b"x"}
+    found = import_clips(tar(tmp_path / "a.tar", **members))
+    assert [(entry.instruction, entry.initial_frame) for entry in found.entries] == [("Stir", None)]
+    assert found.remarks == (
+        "the initial frames that the JSON files name are left out; images in archives are not unpacked",
+    )
+
+
 def test_nothing_is_unpacked_outside_the_folder(tmp_path: Path) -> None:
     path = tar(tmp_path / "a.tar", **{"../../evil__mp4": b"x", "/abs__mp4": b"x", "good__mp4": b"x"})
     found = import_clips(path)
