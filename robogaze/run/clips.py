@@ -14,8 +14,8 @@ from robogaze.core.clip import Layout
 from robogaze.core.data import first_fault
 from robogaze.datasets import ManifestEntry, find_entries
 from robogaze.datasets.layouts.base import OTHER_VIDEOS, VIDEOS
-from robogaze.datasets.layouts.importer import NoClips, import_clips
-from robogaze.datasets.manifest import with_given, with_ids
+from robogaze.datasets.layouts.importer import NoClips, import_clips, lists_clips
+from robogaze.datasets.manifest import UnusableEntry, with_given, with_ids
 from robogaze.errors import OptionError
 from robogaze.reporting.wording import count
 
@@ -39,14 +39,13 @@ def list_clips(paths: Sequence[Path], **given: Any) -> ClipList:
     """List the clips of videos, manifests (.jsonl), and folders or files in a layout that `dataset import` reads.
 
     The fields in `given` (instruction, initial_frame, layout) apply to all clips. Raises InputError for a single folder
-    without clips. If several paths are given, a folder without clips counts as one unreadable clip. Raises OptionError
-    for a path with archives.
+    without clips. If several paths are given, a folder without clips counts as one unreadable clip, and so does a file
+    that lists clips. Raises OptionError for a path with archives.
     """
     found: list[ManifestEntry] = []
     for path in paths:
-        is_video = path.suffix.lower() in (".jsonl", *VIDEOS, *OTHER_VIDEOS)
-        if not (isdir(path) or (len(paths) == 1 and isfile(path) and not is_video)):
-            found += find_entries([path])
+        if not (isdir(path) or (len(paths) == 1 and _may_be_a_list(path))):
+            found += _file_among_others(path)
             continue
         try:
             found += _imported(path)
@@ -57,6 +56,18 @@ def list_clips(paths: Sequence[Path], **given: Any) -> ClipList:
     is_whole = len(paths) == 1 and (isdir(paths[0]) or paths[0].suffix.lower() not in (*VIDEOS, *OTHER_VIDEOS))
     parents = [os.path.dirname(os.path.abspath(path)) for path in paths]
     return ClipList(with_ids(with_given(found, **given)), Path(os.path.commonpath(parents)), is_whole)
+
+
+def _may_be_a_list(path: Path) -> bool:
+    return isfile(path) and path.suffix.lower() not in (".jsonl", *VIDEOS, *OTHER_VIDEOS)
+
+
+def _file_among_others(path: Path) -> tuple[ManifestEntry, ...]:
+    # A sidecar may look like a table, so a file among other paths is not read as a list.
+    if _may_be_a_list(path) and lists_clips(path):
+        reason = "a list of clips must be the only PATH, or be imported first (robogaze dataset import)"
+        return (UnusableEntry(path=path, fault=f"{path} is not a video; {reason}"),)
+    return find_entries([path])
 
 
 def parse_layout(text: str) -> Layout:

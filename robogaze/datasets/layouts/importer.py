@@ -65,6 +65,12 @@ def import_clips(path: Path, layout: str = AUTO) -> Imported:
     return Imported(chosen.name, tuple(state.entries), tuple(state.ignored), tuple(state.remarks), state.packed)
 
 
+def lists_clips(file: Path) -> bool:
+    """Whether a layout recognises a file, such as a table or an archive of clips."""
+    source = ImportSource.of(file)
+    return any(LAYOUTS.load(name).recognises(source) for name in LAYOUTS.names())
+
+
 def with_sha256(imported: Imported) -> Imported:
     """The same clips with the SHA-256 of their files. RoboGaze can then notice that a file was replaced later.
 
