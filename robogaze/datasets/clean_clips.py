@@ -1,8 +1,8 @@
 """Clips chosen from a run, for example the clean clips, as a manifest and as episodes of LeRobot data sets.
 
 A clip counts as an episode if its file is in a LeRobot data set and the clip covers the same part of this file as the
-episode does according to `meta/`. An episode is chosen if its clips from all cameras are chosen. Cameras for which the
-run has no report do not matter.
+episode does according to `meta/`. An episode is chosen if all its clips, from all cameras, are chosen. Cameras for
+which the run has no report do not matter.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -94,7 +94,8 @@ def _chosen_of(source: ImportSource, clips: Sequence[tuple[Path, Clip, bool]]) -
         if match is None:
             other_clips += 1
         else:
-            found[match.episode, match.camera] = chosen
+            key = match.episode, match.camera
+            found[key] = chosen and found.get(key, True)
     cameras = {camera for _, camera in found}
     scored = sorted({number for number, _ in found})
     kept = (number for number in scored if all(found.get((number, camera)) for camera in cameras))

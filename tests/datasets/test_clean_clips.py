@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 from formats.run_samples import DIMENSIONS, reports, videos
 from formats.samples import make_event, make_report
+from lerobot_set import TOP, v3
 from making import coverage, make_clip
 
 from robogaze.core.clip import Layout
 from robogaze.core.report import Provenance
-from robogaze.datasets.clean_clips import clean_entries
+from robogaze.datasets.clean_clips import chosen_episodes, clean_entries
 from robogaze.datasets.manifest import ManifestEntry
 from robogaze.errors import InputError
 
@@ -63,3 +64,13 @@ def test_initial_frame_is_kept_and_a_missing_one_is_an_error(tmp_path: Path) -> 
         clean_entries([report], {"a": Path("a.mp4")}, ["matter"])
     picture.touch()
     assert clean_entries([report], {"a": Path("a.mp4")}, ["matter"])[0].initial_frame == picture
+
+
+@pytest.mark.parametrize("chosen", [(True, False), (False, True)])
+def test_episode_with_two_clips_is_chosen_only_if_both_are(chosen: tuple[bool, bool], tmp_path: Path) -> None:
+    """The same episode with two instructions."""
+    video = v3(tmp_path, {0: 0}) / f"videos/{TOP}/chunk-000/file-000.mp4"
+    clips = [(make_clip(id=f"{number}"), video, kept) for number, kept in enumerate(chosen)]
+    (episodes,) = chosen_episodes(clips)
+    assert (episodes.chosen, episodes.scored) == ((), 1)
+    assert chosen_episodes([(clip, path, True) for clip, path, _ in clips])[0].chosen == (0,)
