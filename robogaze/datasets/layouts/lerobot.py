@@ -82,6 +82,8 @@ def read(source: ImportSource, state: ImportState) -> None:
             state.ignore(episode.video, "is named by meta/episodes, but does not exist")
         else:
             state.add(_entry(source, episode, info, description, state), episode.video)
+    if images := [name for name, feature in info.features.items() if feature.dtype == "image"]:
+        state.remark(f"cameras with single images instead of videos are left out: {', '.join(images)}")
     state.use(*source.within("meta"))
 
 
