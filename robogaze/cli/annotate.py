@@ -255,6 +255,8 @@ def _announce(
     no_browser: bool,
 ) -> None:
     """Print the addresses, one per annotator; if there is only one address, open its page."""
+    from robogaze.reporting.wording import count
+
     at = "127.0.0.1" if host in _EVERY_ADDRESS else host
     at = f"[{at}]" if ":" in at else at
     if host not in _LOOPBACK:
@@ -268,7 +270,7 @@ def _announce(
     click.echo(f"{annotator.title} in {store}; Ctrl-C ends the server, and saved annotations are kept", err=True)
     addresses = {person: f"http://{at}:{port}/?token={token}" for token, person in tokens.items()}
     for person, address in addresses.items():
-        click.echo(f"{len(annotator.clip_ids(person))} clips for {person}: ", nl=False, err=True)
+        click.echo(f"{count(len(annotator.clip_ids(person)), 'clip')} for {person}: ", nl=False, err=True)
         click.echo(address)
     if len(addresses) == 1 and not no_browser:
         import webbrowser

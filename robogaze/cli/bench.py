@@ -103,10 +103,12 @@ async def _score(
 
 def _say_earlier_clips(out: Path, earlier: int) -> None:
     """Say that a run folder holds more clips than this command was given, because all of them are compared."""
+    from robogaze.reporting.wording import count
     from robogaze.store import StoredRun
 
     if earlier:
         stored = len(StoredRun(out).lines)
         click.echo(
-            f"{out} also contains {earlier} clips from earlier commands; all {stored} clips are compared", err=True
+            f"{out} also contains {count(earlier, 'clip')} from earlier commands; all {stored} clips are compared",
+            err=True,
         )

@@ -89,8 +89,11 @@ def _print_unscored(rated: Sequence[RatedPair], run: Sequence[Judgement]) -> Non
         if judgement.similarity is None
     ]
     if failed:
+        from robogaze.reporting.wording import count
+
         pair, why = failed[0]
-        click.echo(f"{len(failed)} pairs are unscored; reason for the first pair, {pair.reference!r}: {why}", err=True)
+        unscored = count(len(failed), "unscored pair")
+        click.echo(f"{unscored}; reason for the first pair, {pair.reference!r}: {why}", err=True)
 
 
 def _as_json(result: JudgeCheck, judge: Judge, rubric: str) -> dict[str, Any]:

@@ -81,7 +81,7 @@ def test_a_table_is_a_judge_and_missing_pairs_are_counted(robogaze: Shell, pairs
     table.write_text("".join(json.dumps(line) + "\n" for line in lines))
     ran = robogaze("judge-check", pairs, "--judge", f"table:{table}", "--json")
     assert ran.code == 4
-    assert "1 pairs are unscored; reason for the first pair, 'Fault 3': own.jsonl does not hold the pair" in ran.err
+    assert "1 unscored pair; reason for the first pair, 'Fault 3': own.jsonl does not hold the pair" in ran.err
     found = json.loads(ran.out)
     assert (found["pairs"], found["unscored"]) == (4, 1)
     assert found["mean_difference"]["value"] == pytest.approx(0.1)

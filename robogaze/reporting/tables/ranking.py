@@ -12,6 +12,9 @@ from robogaze.reporting.wording import count, listed
 _RISKS_NAMED = 3
 """The number of risks that a reason names; the largest come first."""
 
+_PROMPTS_NAMED = 3
+"""The number of prompts that a note names."""
+
 _STATES = {"partial": "partially covered", "not_examined": "not examined", "undecided": "undecided"}
 
 
@@ -140,8 +143,13 @@ def _screening_notes(screening: Screening, result: Ranking) -> Iterator[str]:
         "the value of the random order is exact."
     )
     if screening.left_out:
-        missing = sum(screening.left_out.values())
+        prompts, missing = list(screening.left_out), sum(screening.left_out.values())
+        named = (
+            prompts
+            if len(prompts) <= _PROMPTS_NAMED
+            else [*prompts[:_PROMPTS_NAMED], f"{len(prompts) - _PROMPTS_NAMED} more"]
+        )
         yield (
-            f"Left out: {count(len(screening.left_out), 'prompt')} ({listed(list(screening.left_out)[:3])}), because "
-            f"{count(missing, 'candidate')} have no label."
+            f"Left out: {count(len(prompts), 'prompt')} ({listed(named)}), because of {count(missing, 'candidate')} "
+            "without a label."
         )

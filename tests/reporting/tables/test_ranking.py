@@ -52,3 +52,10 @@ def test_screening_has_a_row_for_each_measure_and_says_what_the_numbers_are(tmp_
     assert "67% of 3 labelled candidates are usable" in screening.notes[0]
     assert result.screening is not None
     assert screening_sentence(result.screening).endswith("random 0.67, oracle 1.00")
+
+
+def test_screening_names_the_first_prompts_without_labels_and_counts_the_others() -> None:
+    pairs = [report(f"{prompt}{place}", prompt_id=prompt) for prompt in "abcde" for place in range(2)]
+    result = rank({"run": pairs}, labels={"a0": Label(True, False), "a1": Label(True, False)})
+    *_, screening = ranking_tables(result)
+    assert "Left out: 4 prompts (b, c, d and 1 more), because of 8 candidates without a label." in screening.notes
