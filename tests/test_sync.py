@@ -5,6 +5,8 @@ import os
 import signal
 import threading
 import traceback
+from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -15,6 +17,15 @@ async def _fails() -> None:
     raise ValueError("wrong")
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """SIGINT interrupts, also where the tests run in the background of a shell, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupted_call_in_an_event_loop_cancels_the_work() -> None:
     ended: list[str] = []
 
@@ -28,10 +39,9 @@ def test_an_interrupted_call_in_an_event_loop_cancels_the_work() -> None:
     async def cell() -> None:
         run_sync(work())
 
-    loop = asyncio.new_event_loop()  # asyncio.run would handle the interrupt itself; the loop of a notebook does not
-    with pytest.raises(KeyboardInterrupt):
+    # asyncio.run would handle the interrupt itself; the loop of a notebook does not.
+    with closing(asyncio.new_event_loop()) as loop, pytest.raises(KeyboardInterrupt):
         loop.run_until_complete(cell())
-    loop.close()
     assert ended == ["cancelled"]
 
 
