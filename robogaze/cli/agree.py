@@ -63,9 +63,9 @@ def agree(
 ) -> int:
     """Measure how well annotators agree, score each annotator like a system, and list events that need adjudication.
 
-    PATH holds the annotations of one or several annotators. If a file does not name its annotator, the annotator
-    gets the name of the file. NAME=PATH sets another name. The command reads only reports and annotations: it loads no
-    video and no model library.
+    PATH holds the annotations of one or several annotators. If a file does not name its annotator, the annotator gets
+    the name of the file. To set another name, write NAME=PATH. The command reads only reports and annotations: it loads
+    no video and no model library.
     """
     if bool(paths) == (ratings is not None):
         raise click.UsageError("give the annotators' files, or --ratings FILE")

@@ -48,9 +48,9 @@ def bench(
     """Score checkpoints on the same prompts, compare the checkpoints, and show which one is better.
 
     PATH holds the clips of one checkpoint, in any form that `robogaze score` reads. A checkpoint is named after its
-    path; NAME=PATH sets another name. The run of a checkpoint is written to DIR/NAME. The comparison is written to DIR.
-    Run the same command again to resume. To score a checkpoint in shards, use `robogaze score` and then `robogaze
-    compare`.
+    path; to set another name, write NAME=PATH. The run of a checkpoint is written to DIR/NAME. The comparison is
+    written to DIR. Run the same command again to resume. To score a checkpoint in shards, use `robogaze score` and then
+    `robogaze compare`.
     """
     from robogaze.run.checkpoints import named_checkpoints
 

@@ -75,7 +75,8 @@ def compare(
     differences are significant, and lists the clips to look at.
 
     RUN holds the reports of one checkpoint: a run folder, another folder of reports, or a JSONL file. A run is named
-    after its path; NAME=RUN sets another name. The command reads only reports: it loads no video and no model library.
+    after its path; to set another name, write NAME=RUN. The command reads only reports: it loads no video and no model
+    library.
     """
     _check_usage(paths, calibrations, reference, gate, junit, out)
     from robogaze.annotations import ReadOptions

@@ -135,8 +135,8 @@ def at_threshold(annotation: ClipAnnotation, threshold: float) -> ClipAnnotation
     this confidence. An event without a confidence is kept at every threshold; a candidate without a confidence is not
     kept at any threshold. An unscored annotation stays unscored.
 
-    A pipeline may use more than the confidence and may merge candidates. Therefore, the result may differ from the
-    annotation's own events at every threshold.
+    A pipeline may use more than the confidence and may merge candidates. Therefore, it is
+    possible that no threshold gives exactly the events of the annotation.
     """
     without_confidence = [event for event in annotation.findings if event.confidence is None]
     pool = annotation.candidates or annotation.findings

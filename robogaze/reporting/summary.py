@@ -1,8 +1,8 @@
 """The counts of a set of reports and the sentences that describe them.
 
 Every clip is counted by its verdict (faulty, clean, undecided), and by its status if that is not complete (partial,
-unscored). A file that cannot be read has no report and counts as unreadable. A clip of a stopped run that has no report
-yet is pending; it is in no count but its own.
+unscored). A clip whose file cannot be read has no verdict: it counts as unreadable. A clip of a stopped run that has no
+report yet is pending; it is in no count but its own.
 """
 
 from collections import Counter

@@ -1,8 +1,8 @@
 """Agreement of raters beyond chance: Cohen's kappa, Fleiss' kappa, Krippendorff's alpha.
 
 A rating is a label; None or NaN is a missing rating. All three coefficients are 1 for perfect agreement, 0 for chance
-agreement and below 0 for less agreement than by chance. The coefficients are undefined, with the reason, if nothing was
-rated twice or all ratings are the same.
+agreement and below 0 for less agreement than by chance. If nothing was rated twice, or if all ratings are the same, the
+coefficients are undefined, and the result gives the reason.
 
 The values are computed by scikit-learn and krippendorff. These libraries take one sample at a time. For the resamples,
 this module therefore computes the values itself: it uses sums, and handles all resamples at once. `by` maps each unit

@@ -118,11 +118,11 @@ def test_seeds_of_one_prompt_do_not_narrow_the_intervals_of_dimensions_types_and
         return compare_runs([run("a", *clips, metadata=costs)], ComparisonConfig(resamples=50)).leaderboard[0]
 
     once, often = row(1), row(4)
-    for one, several in (
+    for single, repeated in (
         (once.types["colour_shift"], often.types["colour_shift"]),
         (once.dimensions["colour"], often.dimensions["colour"]),
         (once.cost_per_clip, often.cost_per_clip),
     ):
-        assert several.value == pytest.approx(one.value)
-        assert several.n == 4 * one.n
-        assert several.high - several.low == pytest.approx(one.high - one.low, rel=0.06)
+        assert repeated.value == pytest.approx(single.value)
+        assert repeated.n == 4 * single.n
+        assert repeated.high - repeated.low == pytest.approx(single.high - single.low, rel=0.06)

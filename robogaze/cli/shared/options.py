@@ -82,7 +82,7 @@ def printing(out: str) -> Callable[[Command], Command]:
             help="Format of the printed tables.",
         ),
         click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object."),
-        click.option("--out", type=folder, help=f"Folder for {out}."),
+        click.option("--out", type=folder, help=f"Write {out} to this folder."),
     )
 
 

@@ -1,9 +1,9 @@
 """The frames in which a fault shows, and the frames that its annotation covers.
 
-No frame is entered by hand. A fault made by an edit shows in the frames whose rendering the edit changes. A fault of
-behaviour shows in the phases that the configuration gives for it. If an object is pushed or passed through, the fault
-shows while the object is pushed, or while two bodies overlap. The annotation of a behaviour covers all of these frames;
-for an edit, the event type decides which of them the annotation covers.
+No frame is entered by hand. If an edit makes the fault, the fault shows in the frames that look different with the
+edit. A fault of behaviour shows in the phases that the configuration gives for it. If an object is pushed or passed
+through, the fault shows while the object is pushed, or while two bodies overlap. The annotation of a behaviour covers
+all of these frames; for an edit, the event type decides which of them the annotation covers.
 """
 
 from collections.abc import Mapping

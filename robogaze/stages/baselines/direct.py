@@ -106,7 +106,9 @@ class Direct(Examiner):
         place.
         """
         if self.boxes and self.recurring:
-            raise ValueError("boxes: an event with several spans has no single place; leave out boxes or recurring")
+            raise ValueError(
+                "boxes: an event with several spans may be in several places; leave out either boxes or recurring"
+            )
         if self.samples > 1 and not self.temperature:
             raise ValueError("several samples need a temperature above 0; otherwise they are identical")
 

@@ -68,7 +68,7 @@ async def test_an_event_has_a_place(client_for: Any) -> None:
 
 
 def test_an_event_with_several_spans_has_no_single_place(robot: Domain) -> None:
-    with pytest.raises(ValueError, match="boxes: an event with several spans has no single place"):
+    with pytest.raises(ValueError, match="boxes: an event with several spans may be in several places"):
         Direct(prompt="vanilla", boxes=True, recurring=True).check(robot)
 
 
